@@ -31,7 +31,8 @@ def draw_symbols(
 ) -> dict[str, int]:
     """Values from 1 to `largest` for the symbols of a function's parameters, or all `EQUAL`.
 
-    Raises EvaluationError where some dim with symbols stays below 1.
+    They are in the ranges of a graph function's attributes. Raises EvaluationError where some dim
+    with symbols stays below 1.
     """
     params = parameters(op)
     dims = [d for _, type_ in params for d in _dims(type_) if not d.is_constant]
@@ -39,11 +40,18 @@ def draw_symbols(
     indices = [name for name, type_ in params if isinstance(type_, IndexType)]
     if equal:
         return dict.fromkeys([*names, *indices], EQUAL)
+    ranges = op.symbol_ranges() if isinstance(op, relax.FuncOp) else {}
+    bounds = {name: _bounds(largest, *ranges.get(name, (1, None))) for name in [*names, *indices]}
     for _ in range(ATTEMPTS):
-        symbols = {name: int(rng.integers(1, largest + 1)) for name in [*names, *indices]}
+        symbols = {n: int(rng.integers(low, high + 1)) for n, (low, high) in bounds.items()}
         if all(number(d, symbols) >= 1 for d in dims):
             return symbols
     raise EvaluationError(f"expected dims of at least 1 for some symbols up to {largest}, got none")
+
+
+def _bounds(largest: int, least: int, most: int | None) -> tuple[int, int]:
+    low = max(1, least)
+    return low, max(low, min(largest, most or largest))
 
 
 def draw_arguments(
