@@ -114,19 +114,10 @@ class Program:
 
     @cached_property
     def symbols(self) -> Symbols:
-        """The names of the symbols."""
+        """The names of the symbols, and their ranges."""
         env = shape_env_of(self.graph)
-        return Symbols({} if env is None else dim_names(env))
-
-    @cached_property
-    def ranges(self) -> dict[str, tuple[int, int | None]]:
-        """The least and the greatest value of each symbol, `None` for no upper bound."""
-        found: dict[str, tuple[int, int | None]] = {}
         constraints: dict[Any, Any] = getattr(self.program, "range_constraints")
-        for symbol, bounds in constraints.items():
-            lower, upper = (int(b) if b.is_Integer else None for b in (bounds.lower, bounds.upper))
-            found[self.symbols.names.get(str(symbol), str(symbol))] = (lower or 0, upper)
-        return found
+        return Symbols({} if env is None else dim_names(env), constraints)
 
     @cached_property
     def inputs(self) -> list[fx.Node]:
@@ -216,7 +207,7 @@ class Program:
         """The ranges of the symbols of the inputs' shapes, as TVM's attributes."""
         dims = [d for n in inputs for d in self.symbols.dims_of_input(n.meta["val"])]
         used = {s for dim in dims for s in dim.symbols()}
-        ranges = {name: bounds for name, bounds in self.ranges.items() if name in used}
+        ranges = {name: bounds for name, bounds in self.symbols.ranges.items() if name in used}
         lower = {name: IntegerAttr(low, i64) for name, (low, _) in ranges.items() if low > 0}
         upper = {name: IntegerAttr(h, i64) for name, (_, h) in ranges.items() if h is not None}
         named = {"tir_var_lower_bound": lower, "tir_var_upper_bound": upper}

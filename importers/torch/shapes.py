@@ -11,7 +11,8 @@ import sympy  # pyright: ignore[reportMissingTypeStubs]
 import torch
 from torch.utils import _pytree as pytree
 
-from ...dialects.int_expr import IntExpr, floordiv, floormod, maximum, minimum, sym
+from ...dialects.bounds import Interval, simplify
+from ...dialects.int_expr import Atom, IntExpr, Sym, floordiv, floormod, maximum, minimum, sym
 from ...dialects.sym import RESERVED
 from ..unsupported import Unsupported
 
@@ -30,10 +31,26 @@ _FUNCTIONS: dict[str, Callable[..., IntExpr]] = {
 
 
 class Symbols:
-    """The names of a graph's symbols; those of `torch.export.Dim` are kept."""
+    """The names of a graph's symbols, those of `torch.export.Dim` are kept, and their ranges.
 
-    def __init__(self, names: Mapping[str, str] | None = None):
+    `constraints` are PyTorch's value ranges of its own symbols.
+    """
+
+    def __init__(
+        self, names: Mapping[str, str] | None = None, constraints: Mapping[Any, Any] | None = None
+    ):
         self.names = dict(names or {})
+        self.ranges = {
+            self.names.get(str(symbol), str(symbol)): _bounds(range_)
+            for symbol, range_ in (constraints or {}).items()
+        }
+        """The least and the greatest value of each symbol, `None` for no upper bound."""
+        self.intervals: dict[Atom, Interval] = {
+            Sym(name): Interval(IntExpr.of(low), sym(name) if high is None else IntExpr.of(high))
+            for name, (low, high) in self.ranges.items()
+            if not depends_on_data(name)
+        }
+        """The ranges of those that calls check."""
         self.data: set[str] = set()
         """The symbols whose values operations of the graph give."""
         self.equal: dict[str, Any] = {}
@@ -55,7 +72,8 @@ class Symbols:
             case sympy.Pow(args=(base, sympy.Integer() as power)) if int(power) > 0:
                 return reduce(mul, [self.expr(base)] * int(power))
             case _ if type(size).__name__ in _FUNCTIONS:
-                return _FUNCTIONS[type(size).__name__](*map(self.expr, size.args))
+                found = _FUNCTIONS[type(size).__name__](*map(self.expr, size.args))
+                return simplify(found, self.intervals)
             case _:
                 raise Unsupported(f"expected a size of integers and symbols, got {size}")
 
@@ -88,8 +106,13 @@ class Symbols:
         return [self.expr(size) for size in tensor.shape]
 
     def dims_of_input(self, value: Any) -> list[IntExpr]:
-        """The dims of an input; empty for a number."""
-        return self.dims(value) if isinstance(value, torch.Tensor) else []
+        """The dims of a tensor, or an input that is a number."""
+        return self.dims(value) if isinstance(value, torch.Tensor) else [self.expr(value)]
+
+
+def _bounds(range_: Any) -> tuple[int, int | None]:
+    lower, upper = (int(b) if b.is_Integer else None for b in (range_.lower, range_.upper))
+    return lower or 0, upper
 
 
 def depends_on_data(name: str) -> bool:
