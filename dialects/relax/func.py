@@ -101,11 +101,14 @@ class FuncOp(GraphFunctionOp):
     def _bounds(self, name: str) -> dict[str, int]:
         """An attribute with an integer for each symbol; raises VerifyException for another."""
         bounds = self.attrs.data.get(name) if self.attrs is not None else None
-        if bounds is None:
-            return {}
-        entries = bounds.data if isinstance(bounds, DictionaryAttr) else {}
-        numbers = {n: v.value.data for n, v in entries.items() if isinstance(v, IntegerAttr)}
-        if not isinstance(bounds, DictionaryAttr) or len(numbers) < len(entries):
+        numbers: dict[str, int] = {}
+        if isinstance(bounds, DictionaryAttr):
+            for symbol, value in bounds.data.items():
+                if isinstance(value, IntegerAttr):
+                    numbers[symbol] = value.value.data
+        if bounds is not None and not (
+            isinstance(bounds, DictionaryAttr) and len(numbers) == len(bounds.data)
+        ):
             raise VerifyException(f"expected '{name}' to have integers of symbols, got {bounds}")
         return numbers
 

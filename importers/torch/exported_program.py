@@ -12,7 +12,7 @@ from torch import fx
 from torch.export import ExportedProgram
 from torch.export.graph_signature import ConstantArgument, InputKind, OutputKind
 from torch.utils._pytree import TreeSpec
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, i64
+from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, i64
 from xdsl.ir import Attribute
 
 from ...dialects import relax
@@ -165,7 +165,7 @@ class Program:
         """The import for `from_exported_program`; raises as `verify_mutations`."""
         self.verify_mutations()
         inputs, weights = self.parameters(), self.weights()
-        attrs = self._bounds({i.node for i in inputs})
+        attrs: dict[str, Attribute] = {}
         if keep_params_as_input:
             attrs["num_input"] = IntegerAttr(len(inputs), i64)
             if weights:
@@ -202,16 +202,6 @@ class Program:
                 "expected a program without side effects, got one that changes "
                 + "; ".join(f"{p.target} '{p.name}' at {p.place}: {p.advice}" for p in problems),
             )
-
-    def _bounds(self, inputs: set[fx.Node]) -> dict[str, Attribute]:
-        """The ranges of the symbols of the inputs' shapes, as TVM's attributes."""
-        dims = [d for n in inputs for d in self.symbols.dims_of_input(n.meta["val"])]
-        used = {s for dim in dims for s in dim.symbols()}
-        ranges = {name: bounds for name, bounds in self.symbols.ranges.items() if name in used}
-        lower = {name: IntegerAttr(low, i64) for name, (low, _) in ranges.items() if low > 0}
-        upper = {name: IntegerAttr(h, i64) for name, (_, h) in ranges.items() if h is not None}
-        named = {"tir_var_lower_bound": lower, "tir_var_upper_bound": upper}
-        return {name: DictionaryAttr(entries) for name, entries in named.items() if entries}
 
     def _placeholders(self) -> list[fx.Node]:
         return [n for n in self.graph.nodes if n.op == "placeholder"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import reduce
 from operator import add, mul
 from typing import Any, cast
@@ -10,9 +10,12 @@ from typing import Any, cast
 import sympy  # pyright: ignore[reportMissingTypeStubs]
 import torch
 from torch.utils import _pytree as pytree
+from xdsl.dialects.builtin import DictionaryAttr, IntegerAttr, i64
+from xdsl.ir import Attribute
 
 from ...dialects.bounds import Interval, simplify
 from ...dialects.int_expr import Atom, IntExpr, Sym, floordiv, floormod, maximum, minimum, sym
+from ...dialects.relax import SYMBOL_BOUNDS
 from ...dialects.sym import RESERVED
 from ..unsupported import Unsupported
 
@@ -95,6 +98,14 @@ class Symbols:
                 if isinstance(size, torch.SymInt):
                     names = {str(s) for s in _node(size).expr.free_symbols}
                     self.data |= set(filter(depends_on_data, names))
+
+    def range_attributes(self, names: Iterable[str]) -> dict[str, Attribute]:
+        """The ranges of symbols as attributes of a function, TVM's ``tir_var_lower_bound`` etc."""
+        limits = [(name, *self.ranges[name]) for name in names if name in self.ranges]
+        lower = {name: IntegerAttr(low, i64) for name, low, _ in limits if low > 0}
+        upper = {name: IntegerAttr(high, i64) for name, _, high in limits if high is not None}
+        entries = zip(SYMBOL_BOUNDS, (lower, upper), strict=True)
+        return {name: DictionaryAttr(found) for name, found in entries if found}
 
     def set_number(self, symbol: torch.SymInt, number: int) -> IntExpr:
         """Use a number for a symbol whose value the graph reads from a constant."""

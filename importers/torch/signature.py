@@ -10,8 +10,9 @@ import torch
 from torch.export import ExportedProgram
 from torch.utils import _pytree as pytree
 
-from ...dialects.int_expr import IntExpr, Sym
+from ...dialects.int_expr import IntExpr
 from ...runtime.arguments import bind_names
+from .composed_dims import symbol_sources
 from .exported_program import Program, structures
 from .tensors import as_argument, complex_tensor
 
@@ -35,7 +36,8 @@ class Signature:
         self._names = _argument_names(given)
         self._leaves = _leaves(program)
         self._outputs = _outputs(program)
-        self._sizes = _size_sources(program)
+        values = [given.node.meta["val"] for given in program.parameters()]
+        self._sizes = symbol_sources([program.symbols.dims_of_input(v) for v in values])
         self._count = self._in_spec.child(0).num_children
 
     @property
@@ -95,8 +97,10 @@ class Signature:
         return pytree.tree_unflatten(leaves, self.out_spec)
 
     def _size(self, symbol: Any, tensors: Sequence[Any]) -> int:
-        index, axis = self._sizes[symbol.name]
-        return int(tensors[index] if axis is None else tensors[index].shape[axis])
+        source = self._sizes[symbol.name]
+        given = tensors[source.position]
+        shape = getattr(given, "shape", (given,))
+        return source.value(int(shape[source.axis]))
 
 
 def _argument_names(program: ExportedProgram) -> list[str] | None:
@@ -121,18 +125,6 @@ def _leaves(program: Program) -> list[Leaf]:
 
 def _complex_dtype(value: Any) -> torch.dtype | None:
     return value.dtype if isinstance(value, torch.Tensor) and value.is_complex() else None
-
-
-def _size_sources(program: Program) -> dict[str, tuple[int, int | None]]:
-    """The argument and its dim that determine each symbol; no dim for an integer argument."""
-    found: dict[str, tuple[int, int | None]] = {}
-    for index, given in enumerate(program.parameters()):
-        value = given.node.meta["val"]
-        is_number = isinstance(value, torch.SymInt)
-        for axis, dim in enumerate(program.symbols.dims_of_input(value)):
-            if isinstance(atom := dim.as_atom, Sym):
-                found.setdefault(atom.name, (index, None if is_number else axis))
-    return found
 
 
 def _outputs(program: Program) -> list[tuple[bool, Any]]:

@@ -164,6 +164,31 @@ def test_ranges_of_numbers_are_checked():
         compiled(torch.arange(8.0), 6)
 
 
+class Pairs(torch.nn.Module):
+    """The sums of pairs of rows times a matrix, and the number of pairs."""
+
+    def forward(self, x: Any, y: Any) -> Any:
+        return x.reshape(-1, 2, x.shape[1]).sum(1) @ y[:-1], x.shape[0] // 2
+
+
+def test_composed_dims_determine_symbols():
+    pairs, width = Dim("pairs", min=2, max=8), Dim("width", min=1, max=8)
+    shapes = {"x": {0: 2 * pairs, 1: 4 * width - 1}, "y": {0: 4 * width}}
+    program = exported(Pairs(), torch.ones(6, 7), torch.ones(8, 5), dynamic_shapes=shapes)
+    compiled = xrelax.compile(program)
+    for rows, columns in ((6, 7), (16, 11)):
+        x, y = torch.rand(rows, columns), torch.rand(columns + 1, 5)
+        torch.testing.assert_close(compiled(x, y), Pairs()(x, y))
+    for rows, columns, depth, message in (
+        (18, 7, 8, r"dim 0 \('x_0'\) of argument 'x' to be in \[4, 16\], got 18"),
+        (7, 7, 8, "expected dim 0 to be 6, got 7"),
+        (6, 9, 8, "expected dim 1 to be 7, got 9"),
+        (6, 7, 4, "expected dim 0 to be 8, got 4"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            compiled(torch.ones(rows, columns), torch.ones(depth, 5))
+
+
 def test_automatic_dims_are_symbols_too():
     program = exported(Perceptron(), torch.ones(4, 8), **dynamic(Dim.AUTO))
     mod = frontend.from_exported_program(program)
