@@ -182,7 +182,8 @@ def test_symbols_are_drawn_in_the_ranges_of_attributes(parse):
 
     module = parse("""
     relax.func @main(%x: !relax.tensor<[n, m], f32>) -> !relax.tensor<[n, m], f32> attributes
-        {"tir_var_lower_bound" = {n = 7 : i64}, "tir_var_upper_bound" = {n = 8 : i64, m = 2 : i64}} {
+        {"tir_var_lower_bound" = {n = 7 : i64},
+         "tir_var_upper_bound" = {n = 8 : i64, m = 2 : i64}} {
       relax.return %x : !relax.tensor<[n, m], f32>
     }""")
     rng = np.random.default_rng(0)
