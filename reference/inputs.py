@@ -31,17 +31,18 @@ def draw_symbols(
 ) -> dict[str, int]:
     """Values from 1 to `largest` for the symbols of a function's parameters, or all `EQUAL`.
 
-    They are in the ranges of a graph function's attributes. Raises EvaluationError where some dim
-    with symbols stays below 1.
+    Values outside of the ranges of a graph function's attributes are replaced by the nearest ones.
+    Raises EvaluationError where some dim with symbols stays below 1.
     """
     params = parameters(op)
     dims = [d for _, type_ in params for d in _dims(type_) if not d.is_constant]
     names = sorted({s for d in dims for s in d.symbols()})
     indices = [name for name, type_ in params if isinstance(type_, IndexType)]
-    if equal:
-        return dict.fromkeys([*names, *indices], EQUAL)
     ranges = op.symbol_ranges() if isinstance(op, relax.FuncOp) else {}
-    bounds = {name: _bounds(largest, *ranges.get(name, (1, None))) for name in [*names, *indices]}
+    most = EQUAL if equal else largest
+    bounds = {name: _bounds(most, *ranges.get(name, (1, None))) for name in [*names, *indices]}
+    if equal:
+        return {name: high for name, (_, high) in bounds.items()}
     for _ in range(ATTEMPTS):
         symbols = {n: int(rng.integers(low, high + 1)) for n, (low, high) in bounds.items()}
         if all(number(d, symbols) >= 1 for d in dims):

@@ -190,3 +190,4 @@ def test_symbols_are_drawn_in_the_ranges_of_attributes(parse):
     drawn = [draw_symbols(module.body.block.first_op, rng, 5) for _ in range(40)]
     assert {d["n"] for d in drawn} == {7}
     assert {d["m"] for d in drawn} == {1, 2}
+    assert draw_symbols(module.body.block.first_op, rng, 5, equal=True) == {"m": 2, "n": 7}
