@@ -11,6 +11,7 @@ import torch
 from torch import fx
 from torch.export import ExportedProgram
 from torch.export.graph_signature import ConstantArgument, InputKind, OutputKind
+from torch.utils import _pytree as pytree
 from torch.utils._pytree import TreeSpec
 from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, i64
 from xdsl.ir import Attribute
@@ -21,6 +22,7 @@ from ..unsupported import Problem, UnsupportedError
 from .error_checks import move_checks
 from .export import decompositions
 from .graph import DROPPED, GETITEM, GraphImport, Input, submodule
+from .guards import Guards
 from .nodes import live_nodes
 from .parameters import parameter_data
 from .registry import Converter, load_converters, overload_name
@@ -175,8 +177,16 @@ class Program:
             weights = {}
         return GraphImport(
             self.graph, inputs, weights, self.results, self.symbols, attrs=attrs,
-            converters=self.converters, takes_key=True,
+            converters=self.converters, takes_key=True, guards=self.guards(),
         )  # fmt: skip
+
+    def guards(self) -> Guards:
+        """What the program assumes of the sizes of its inputs."""
+        args, kwargs = pytree.tree_unflatten(self.inputs, structures(self.program)[0])
+        names = argument_names(self.program) or ()
+        given: list[Any] = [*args, *kwargs.values()]
+        texts: Sequence[str] = getattr(self.program, "_guards_code", ())
+        return Guards(texts, dict(zip(names, given, strict=False)))
 
     def verify_mutations(self) -> None:
         """Raise UnsupportedError if the program mutates a buffer that it reads, or an input.
@@ -235,6 +245,16 @@ def structures(program: ExportedProgram) -> tuple[TreeSpec, TreeSpec]:
     given, result = program.call_spec.in_spec, program.call_spec.out_spec
     assert given is not None and result is not None
     return given, result
+
+
+def argument_names(program: ExportedProgram) -> list[str] | None:
+    """The names of the model's arguments, `None` unless the export has one for each."""
+    signature = program.module_call_graph[0].signature
+    names = getattr(signature, "forward_arg_names", None)
+    positional, named = structures(program)[0].children()
+    if names is None or len(names) != positional.num_children + named.num_children:
+        return None
+    return [*names[: positional.num_children], *named.context]
 
 
 def _drops(node: fx.Node) -> bool:

@@ -26,6 +26,7 @@ from .composed_dims import read_composed_dims
 from .context import Context
 from .dtypes import COMPLEX_ADVICE
 from .equal_sizes import equal_sizes
+from .guards import Guards
 from .known_reads import known_reads
 from .nodes import READS, live_nodes
 from .parameters import evaluated
@@ -76,6 +77,8 @@ class GraphImport:
     converters: Mapping[str, Converter] = field(default_factory=load_converters)
     takes_key: bool = False
     """Whether the function gets a parameter for the key of random numbers, if it has some."""
+    guards: Guards = field(default_factory=Guards)
+    """What the graph assumes of the sizes of its inputs."""
     values: dict[fx.Node, Any] = field(default_factory=lambda: dict[fx.Node, Any]())
     """The values of nodes in the module, when it is made."""
     origins: dict[Operation, fx.Node] = field(default_factory=lambda: dict[Operation, fx.Node]())
@@ -164,6 +167,7 @@ class _Importer:
             self.values[given.node] = self.given.symbols.expr(value) if is_size else tensor
         if not self.problems:
             self.read_composed_dims()
+            self.check_guards()
 
     def read_composed_dims(self) -> None:
         """Declare symbols that only a composed dim of a tensor determines."""
@@ -171,6 +175,14 @@ class _Importer:
         for index, value in read_composed_dims(self.context, self.entry, names).items():
             node = self.given.inputs[index].node
             self.values[node] = self.tensor(value, node.meta["val"])
+
+    def check_guards(self) -> None:
+        try:
+            self.given.guards.check(self.context)
+        except Unsupported as error:
+            node = self.given.inputs[0].node
+            problem = Problem("guard", node.name, place(node), error.reason, error.advice)
+            self.problems.append(problem)
 
     def param_type(self, node: fx.Node) -> Attribute:
         """The type of a parameter; raises Unsupported for values that cannot be parameters."""

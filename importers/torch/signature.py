@@ -7,13 +7,12 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import torch
-from torch.export import ExportedProgram
 from torch.utils import _pytree as pytree
 
 from ...dialects.int_expr import IntExpr
 from ...runtime.arguments import bind_names
 from .composed_dims import symbol_sources
-from .exported_program import Program, structures
+from .exported_program import Program, argument_names, structures
 from .tensors import as_argument, complex_tensor
 
 
@@ -33,7 +32,7 @@ class Signature:
     def __init__(self, program: Program):
         given = program.program
         self._in_spec, self.out_spec = structures(given)
-        self._names = _argument_names(given)
+        self._names = argument_names(given)
         self._leaves = _leaves(program)
         self._outputs = _outputs(program)
         values = [given.node.meta["val"] for given in program.parameters()]
@@ -101,16 +100,6 @@ class Signature:
         given = tensors[source.position]
         shape = getattr(given, "shape", (given,))
         return source.value(int(shape[source.axis]))
-
-
-def _argument_names(program: ExportedProgram) -> list[str] | None:
-    """The names of the model's arguments, `None` unless the export has one for each."""
-    signature = program.module_call_graph[0].signature
-    names = getattr(signature, "forward_arg_names", None)
-    positional, named = structures(program)[0].children()
-    if names is None or len(names) != positional.num_children + named.num_children:
-        return None
-    return [*names[: positional.num_children], *named.context]
 
 
 def _leaves(program: Program) -> list[Leaf]:
