@@ -10,6 +10,7 @@ import ast
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
+from itertools import count, takewhile
 from typing import Any
 
 from torch import fx
@@ -109,8 +110,8 @@ class _Reader:
 
     def part(self, tree: ast.expr) -> Any:
         match tree:
-            case ast.Name(id="L"):
-                return self.arguments
+            case ast.Subscript(value=ast.Name(id="L"), slice=ast.Constant(value=str() as name)):
+                return self.argument(name)
             case ast.Subscript(slice=ast.Constant(value=key)):
                 try:
                     return self.part(tree.value)[key]
@@ -118,6 +119,13 @@ class _Reader:
                     raise _unsupported(self.text) from None
             case _:
                 raise _unsupported(self.text)
+
+    def argument(self, name: str) -> Any:
+        """An argument, or those of ``*name``, which are called `name_0` etc."""
+        if name in self.arguments:
+            return self.arguments[name]
+        names = takewhile(self.arguments.__contains__, (f"{name}_{i}" for i in count()))
+        return [self.arguments[n] for n in names]
 
 
 def _unsupported(text: str) -> Unsupported:

@@ -69,11 +69,25 @@ def test_guards_that_ranges_imply_are_dropped():
     assert "match_cast" not in compiled.module.script()
 
 
-def test_guards_that_are_no_comparisons_of_known_arguments_are_refused():
-    class Several(torch.nn.Module):
-        def forward(self, *xs: Any) -> Any:
-            return xs[0] * 2 if xs[0].shape[0] > xs[1].shape[0] else xs[1]
+class Several(torch.nn.Module):
+    def forward(self, *xs: Any) -> Any:
+        return xs[0] * 2 if xs[1].shape[0] > xs[2].shape[0] else xs[0]
 
-    given = (torch.ones(6), torch.ones(3))
-    with pytest.raises(UnsupportedError, match="expected guards that compare sizes of inputs"):
-        xrelax.compile(Several(), given, dynamic_shapes=(({0: AUTO}, {0: AUTO}),))
+
+def test_guards_of_variable_arguments():
+    x, one, two = torch.ones(4), torch.ones(5), torch.ones(3)
+    shapes = ((None, {0: AUTO}, {0: AUTO}),)
+    model = xrelax.compile(Several(), (x, one, two), dynamic_shapes=shapes)
+    torch.testing.assert_close(model(x, one, two), x * 2)
+    with pytest.raises(ValueError, match="expected dim 0"):
+        model(x, two, one)
+
+
+def test_guards_that_are_no_comparisons_of_sizes_are_refused():
+    program = torch.export.export(
+        Branch(lambda n: n % 2 == 0), (torch.ones(6, 3),), dynamic_shapes={"x": {0: AUTO}}
+    )
+    for text in ("L['x'].size()[0] ** 2 == 36", "L['z'].size()[0] == 6", "True"):
+        program._guards_code = [text]
+        with pytest.raises(UnsupportedError, match="expected guards that compare sizes of inputs"):
+            xrelax.compile(program)
