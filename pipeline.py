@@ -48,6 +48,7 @@ PASSES: dict[str, str] = {
     "fuse-ops-by-pattern": ".lowering.graph.fuse_ops_by_pattern:FuseOpsByPatternPass",
     "fuse-tir": ".lowering.graph.fuse_tir:FuseTIRPass",
     "fuse-transpose-matmul": ".lowering.graph.fuse_transpose_matmul:FuseTransposeMatmulPass",
+    "gradient": ".lowering.graph.gradient:GradientPass",
     "hoist-invariants": ".lowering.loops.hoist_invariants:HoistInvariantsPass",
     "hoist-to-load": ".lowering.runtime.hoist_to_load:HoistToLoadPass",
     "lambda-lift": ".lowering.graph.lambda_lift:LambdaLiftPass",
