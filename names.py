@@ -132,6 +132,7 @@ NAMES: dict[str, str] = {
     "relax.op": ".builder.op",
     "relax.RelaxToPyFuncConverter": ".relax.to_pyfunc:RelaxToPyFuncConverter",
     "relax.register_pipeline": ".relax.pipelines:register_pipeline",
+    "relax.training": ".relax.training",
     "relax.transform": ".relax.transform",
     "transform": ".ir.transform",
     "tir": ".tir",

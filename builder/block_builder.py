@@ -20,7 +20,7 @@ from ..ir.struct_info import to_type
 from .finish import finish
 from .module import ModuleBuilder
 from .scope import FunctionScope
-from .te_calls import Kernel
+from ..ir.te_calls import Kernel
 
 
 class BlockBuilder:

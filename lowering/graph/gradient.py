@@ -42,11 +42,12 @@ from xdsl.rewriter import Rewriter
 from ...dialects import relax
 from ...dialects.diagnostics import Diagnostic, suggestion
 from ...dialects.dtypes import is_float
-from ..functions import functions_by_name, graph_functions, names_text
+from ..functions import functions_by_name
 from . import elementwise_gradients as _elementwise
 from . import tensor_gradients as _tensors
 from .dead_code import remove_all_unused
 from .gradient_rules import RULES, Backward, known_dtype
+from .one_dataflow import graph_function, only_dataflow, returned_fields
 from .values import canonical
 
 assert _elementwise and _tensors  # modules that register rules
@@ -65,7 +66,7 @@ def add_gradient(
     gradients by the parameters, or by the values named `require_grads`. Raises Diagnostic with one
     line for another function, value or index, and for an operator without a gradient.
     """
-    func = _function(module, func_name)
+    func = graph_function(module, func_name)
     name = f"{func_name}_adjoint"
     if name in functions_by_name(module):
         raise Diagnostic(f"expected no function '{name}' yet, got one")
@@ -78,7 +79,7 @@ def _differentiate(
     func: relax.FuncOp, name: str, require_grads: Sequence[str] | None, target_index: int
 ) -> None:
     """Make a function its adjoint."""
-    dataflow, last = _parts(func)
+    dataflow, last = only_dataflow(func)
     target = _target(func, dataflow, last, target_index)
     sources = _sources(func, dataflow, require_grads)
     adjoints = _Adjoints(Backward(dataflow.output))
@@ -94,37 +95,11 @@ def _differentiate(
     remove_all_unused(func)
 
 
-def _function(module: ModuleOp, name: str) -> relax.FuncOp:
-    found = functions_by_name(module).get(name)
-    if isinstance(found, relax.FuncOp):
-        return found
-    known = names_text(f.sym_name.data for f in graph_functions(module))
-    raise Diagnostic(f"expected a graph function of the module ({known}), got '{name}'")
-
-
-def _parts(func: relax.FuncOp) -> tuple[relax.DataflowOp, relax.func.ReturnOp]:
-    """The dataflow block and the end of a function that has no other code."""
-    blocks: list[relax.DataflowOp] = []
-    others: list[Operation] = []
-    for op in func.body.block.ops:
-        if isinstance(op, relax.DataflowOp):
-            blocks.append(op)
-        elif not isinstance(op, relax.TupleOp | relax.ConstantOp | relax.func.ReturnOp):
-            others.append(op)
-    last = func.body.block.last_op
-    assert isinstance(last, relax.func.ReturnOp)
-    if len(blocks) != 1 or others:
-        got = f"'{others[0].name}' outside" if others else f"{len(blocks)} blocks"
-        raise Diagnostic(f"expected one dataflow block in '{func.sym_name.data}', got {got}", func)
-    return blocks[0], last
-
-
 def _target(
     func: relax.FuncOp, dataflow: relax.DataflowOp, last: relax.func.ReturnOp, index: int
 ) -> SSAValue:
     """The value to differentiate, inside of the dataflow block."""
-    value, name = last.value, func.sym_name.data
-    fields = list(value.owner.fields) if isinstance(value.owner, relax.TupleOp) else [value]
+    name, fields = func.sym_name.data, returned_fields(last)
     if not 0 <= index < len(fields):
         raise Diagnostic(
             f"expected target_index of '{name}' below {len(fields)}, got {index}", func
