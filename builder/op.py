@@ -187,7 +187,9 @@ class _Namespace:
 
 
 _OPERATORS = _Namespace("relax.")
-builtin = SimpleNamespace(alloc_tensor=alloc_tensor)
+builtin = SimpleNamespace(
+    alloc_tensor=alloc_tensor, stop_lift_params=_function("relax.builtin.stop_lift_params")
+)
 """What TVM keeps among its built-in operations."""
 base = SimpleNamespace(register_gradient=register_gradient)
 """What TVM keeps in its module of the registry."""

@@ -101,5 +101,8 @@ CASES = (
         FLOATS,
         symbolic=lambda shapes, attributes: None,
     ),
-    Case("relax.grad.no_grad", lambda d: ([d.array(d.shape())], {}), lambda x: x, FLOATS),
+    *(
+        Case(name, lambda d: ([d.array(d.shape())], {}), lambda x: x, FLOATS)
+        for name in ("relax.grad.no_grad", "relax.builtin.stop_lift_params")
+    ),
 )

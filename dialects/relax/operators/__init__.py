@@ -34,6 +34,7 @@ FAMILIES = (
     "logic",
     "losses",
     "manipulation",
+    "markers",
     "matrix_decompositions",
     "moments",
     "multi_indexing",

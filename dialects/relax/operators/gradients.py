@@ -12,7 +12,7 @@ from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def
 
 from ..types import TensorType, shape_text
 from .attributes import Int, Text
-from .base import OperatorOp, UnaryOp
+from .base import OperatorOp
 from .conversion import accumulator, rounded, wide
 from .indexed_pooling import MaxPool2dWithIndicesOp
 from .indexing import TakeOp
@@ -231,22 +231,3 @@ def _reached(window: Any, at: int) -> list[int]:
     """The positions that a window over one dim covers, in the padding too."""
     start = at * window.stride - window.before
     return [start + k * window.dilation for k in range(window.size.constant or 1)]
-
-
-@irdl_op_definition
-class NoGradOp(UnaryOp):
-    """`data` itself, through which no gradient flows; TVM's ``grad.no_grad``, `torch.Tensor.detach`."""
-
-    name = "relax.grad.no_grad"
-
-    @classmethod
-    def infer(cls, operands: Sequence[TensorType], attributes: dict[str, Any]) -> TensorType:
-        return operands[0]
-
-    @classmethod
-    def compute(cls, te: TensorLanguage, tensors: Sequence[Any], attributes: dict[str, Any]) -> Any:
-        return te.elementwise(lambda x: x, tensors[0], name="T_identity")
-
-    @classmethod
-    def reference(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> NDArray[Any]:
-        return arrays[0]
