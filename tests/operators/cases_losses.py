@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from cases_indexing import take, torch_take
 from cases_windows import avg_pool, max_pool, pool
-from drawing import FLOATS, Draw
+from drawing import FLOATS, NUMBERS, Draw
 from harness import Case, torch
 
 
@@ -76,7 +76,34 @@ def pooled(with_dilation: bool, forward: Any):
     return gradient
 
 
+def collapsed(d: Draw):
+    data = d.array(d.shape(0, 3))
+    return [data], {"shape": d.broadcastable(data.shape)}
+
+
+def collapsed_like(d: Draw):
+    (data,), attributes = collapsed(d)
+    return [data, d.array(attributes["shape"])], {}
+
+
+def torch_collapsed(x, shape):
+    # PyTorch has no sums of short floats that are rounded once.
+    wide = x.float() if x.is_floating_point() and x.itemsize < 4 else x
+    return wide.sum_to_size(shape).to(x.dtype) if wide.shape != torch.Size(shape) else x
+
+
+SUMS = {"float16": 2e-2, "bfloat16": 1e-1, "float32": 2e-5}
+
+
 CASES = (
+    Case("relax.collapse_sum_to", collapsed, torch_collapsed, NUMBERS, atol=SUMS),
+    Case(
+        "relax.collapse_sum_like",
+        collapsed_like,
+        lambda x, y: torch_collapsed(x, y.shape),
+        NUMBERS,
+        atol=SUMS,
+    ),
     Case("relax.nn.nll_loss", nll_operands, torch_nll, FLOATS),
     Case("relax.grad.nll_loss_backward", nll_gradient, of_gradient(torch_nll), FLOATS),
     Case(
