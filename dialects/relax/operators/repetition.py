@@ -161,8 +161,6 @@ class TileOp(MovingOp):
 class CollapseSumOp(OperatorOp, ABC):
     """The sum over the axes that broadcasting repeats: the gradient of `broadcast_to`."""
 
-    data = operand_def(TensorType)
-
     @classmethod
     @abstractmethod
     def target(cls, operands: Sequence[TensorType], attributes: dict[str, Any]) -> TensorType:
@@ -224,6 +222,7 @@ class CollapseSumToOp(CollapseSumOp):
     """
 
     name = "relax.collapse_sum_to"
+    data = operand_def(TensorType)
     shape = opt_prop_def(Exprs())
     assembly_format = "$data attr-dict `:` type($data) `->` type($result)"
 
@@ -241,6 +240,7 @@ class CollapseSumLikeOp(CollapseSumOp):
     """`collapse_sum_to` the shape of another tensor."""
 
     name = "relax.collapse_sum_like"
+    data = operand_def(TensorType)
     collapse_target = operand_def(TensorType)
     assembly_format = (
         "$data `,` $collapse_target attr-dict `:` type($data) `,` type($collapse_target) "
