@@ -17,10 +17,10 @@ from ..ir.function import BaseFunc
 from ..ir.module import IRModule
 from ..ir.operators import to_value
 from ..ir.struct_info import to_type
+from ..ir.te_calls import Kernel
 from .finish import finish
 from .module import ModuleBuilder
 from .scope import FunctionScope
-from ..ir.te_calls import Kernel
 
 
 class BlockBuilder:

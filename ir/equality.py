@@ -26,8 +26,9 @@ def structural_equal(
     """Whether two programs are the same, or two types, expressions or sequences of them.
 
     Names of functions and blocks and all attributes count; the order of functions, and names of
-    values, parameters, loops, axes and symbols do not. Values from outside have to be the same ones, or with `map_free_vars` to
-    correspond. Without `compare_name`, the names of `a` and `b` themselves do not count.
+    values, parameters, loops, axes and symbols do not. Values from outside have to be the same
+    ones, or with `map_free_vars` to correspond. Without `compare_name`, the names of `a` and `b`
+    themselves do not count.
     """
     if a is b:
         return True

@@ -14,10 +14,10 @@ from ..dialects.attributes import to_attribute
 from ..dialects.dtypes import element_type
 from ..dialects.int_expr import IntExpr, Sym
 from ..dialects.sym import expr_array
-from .operators import fields_of
-from .struct_info import shape_of
 from ..lowering.functions import PRIVATE
 from ..te.tensor import Tensor
+from .operators import fields_of
+from .struct_info import shape_of
 
 
 class Kernel:

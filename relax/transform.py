@@ -80,9 +80,9 @@ class BindSymbolicVars(Pass):
 class Gradient(Pass):
     """The adjoint of a graph function is added, which also returns the gradients of its result.
 
-    The function `func_name` returns a float of rank 0, or a tuple whose field `target_index` is one.
-    ``{func_name}_adjoint`` returns what it returns, and the tuple of the gradients by `require_grads`:
-    variables, or their names; by default all parameters. Calling it raises
+    The function `func_name` returns a float of rank 0, or a tuple whose field `target_index` is
+    one. ``{func_name}_adjoint`` returns what it returns, and the tuple of the gradients by
+    `require_grads`: variables, or their names; by default all parameters. Calling it raises
     Diagnostic with one line for another function or variable, and for an operator without a
     gradient. TVM's ``relax.transform.Gradient``.
     """
@@ -92,7 +92,7 @@ class Gradient(Pass):
     def __init__(self, func_name: str, require_grads: Any = None, target_index: int = 0):
         self.func_name, self.target_index = func_name, target_index
         given = [require_grads] if isinstance(require_grads, Var | str) else require_grads
-        self.names = None if given is None else [getattr(v, "name_hint", v) for v in given]
+        self.names = None if given is None else [str(getattr(v, "name_hint", v)) for v in given]
 
     def transform(self, mod: IRModule, ctx: PassContext) -> IRModule:
         add_gradient(mod.op, self.func_name, self.names, self.target_index)

@@ -38,7 +38,6 @@ from .fuse_transpose_matmul import transposed
 from .graph_builder import GraphBuilder, dims_of
 from .values import canonical
 
-
 Bounds: TypeAlias = "tuple[int, int | None]"
 """The least and the largest value of a symbol, `None` if it has none."""
 
@@ -68,8 +67,10 @@ class _Adjuster:
     ) -> bool:
         """Whether the other order is better, where the first two are multiplied now if `on_lhs`."""
         fixed = [v in self.known for v in three]
-        if all(fixed) or (fixed[:2] == [True, True] and on_lhs) or (
-            fixed[1:] == [True, True] and not on_lhs
+        if (
+            all(fixed)
+            or (fixed[:2] == [True, True] and on_lhs)
+            or (fixed[1:] == [True, True] and not on_lhs)
         ):
             return False
         if fixed[:2] == [True, True] or fixed[1:] == [True, True]:
@@ -126,9 +127,7 @@ def _has_one_user(value: SSAValue) -> bool:
     return len(list(value.uses)) == 1
 
 
-def _costs(
-    a: list[IntExpr], b: list[IntExpr], c: list[IntExpr]
-) -> tuple[IntExpr, IntExpr] | None:
+def _costs(a: list[IntExpr], b: list[IntExpr], c: list[IntExpr]) -> tuple[IntExpr, IntExpr] | None:
     """The multiplications of ``(a b) c`` and of ``a (b c)``."""
     a = [ONE, *a] if len(a) == 1 else a
     c = [*c, ONE] if len(c) == 1 else c

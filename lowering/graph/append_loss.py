@@ -116,7 +116,7 @@ def _return(
     new = relax.DataflowOp(dataflow.detach_region(dataflow.body), [v.type for v in inner])
     for before, result in zip([*old, value], new.outputs, strict=True):
         result.name_hint = before.name_hint
-    outer = dict(zip(old, new.outputs, strict=False))
+    outer: dict[SSAValue, SSAValue] = dict(zip(old, new.outputs, strict=False))
     kept = [outer.get(s, s) for s in states]
     result = new.outputs[-1]
     if kept:
@@ -134,4 +134,3 @@ def _return(
         before.replace_all_uses_with(after)
     Rewriter.erase_op(dataflow)
     func.result_type = result.type
-

@@ -23,7 +23,6 @@ from xdsl.transforms.common_subexpression_elimination import CSEDriver
 from ...dialects import relax
 from .written import Written, touches, written_values
 
-
 NO_CALLS = (relax.TupleOp, relax.TupleGetItemOp, relax.ConstantOp, relax.ShapeOp, relax.PrimValueOp)
 """Operations that are written without a call."""
 

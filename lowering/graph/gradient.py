@@ -14,7 +14,7 @@
 
 ::
 
-    relax.func @main_adjoint(%x: …) -> tuple<!relax.tensor<[], f32>, tuple<!relax.tensor<[3, 3], f32>>> {
+    relax.func @main_adjoint(%x: …) -> tuple<…, tuple<!relax.tensor<[3, 3], f32>>> {
       %gv, %x_adjoint = relax.dataflow -> … {
         %0 = relax.sum %x : …
         %1 = relax.ones {shape = [], dtype = f32} : …
@@ -106,8 +106,7 @@ def _target(
         )
     target = fields[index]
     type_ = target.type
-    is_scalar = isinstance(type_, relax.TensorType) and type_.rank == 0
-    if not is_scalar or not is_float(type_.dtype or "bool"):
+    if not _is_differentiable(type_) or not isinstance(type_, relax.TensorType) or type_.rank != 0:
         raise Diagnostic(f"expected a float of rank 0 to differentiate in '{name}', got {type_}")
     if target.owner is not dataflow:
         raise Diagnostic(
@@ -139,7 +138,9 @@ def _sources(
         if value in found:
             raise Diagnostic(f"expected '{name}' once among require_grads, got it twice")
         if not _is_differentiable(value.type):
-            raise Diagnostic(f"expected '{name}' to be floats to differentiate by it, got {value.type}")
+            raise Diagnostic(
+                f"expected '{name}' to be floats to differentiate by it, got {value.type}"
+            )
         found.append(value)
     return found
 

@@ -42,8 +42,9 @@ Input: TypeAlias = "relax.TensorType | relax.TensorData"
 Key: TypeAlias = tuple[str, tuple[Input, ...], tuple[tuple[str, Attribute], ...]]
 
 
-_PREFIXED = """abs acos acosh asin asinh atan atanh bitwise_not ceil clip cos cosh exp floor isfinite isinf
-isnan log logical_not negative round rsqrt sigmoid sign sin sinh sqrt square tan tanh trunc"""
+_PREFIXED = """abs acos acosh asin asinh atan atanh bitwise_not ceil clip cos cosh exp floor
+isfinite isinf isnan log logical_not negative round rsqrt sigmoid sign sin sinh sqrt square tan
+tanh trunc"""
 TVM_NAMES = {
     **{f"relax.{name}": f"tir_{name}" for name in _PREFIXED.split()},
     "relax.astype": "cast",

@@ -13,12 +13,12 @@
     relax.func @main(%x, %0) attributes {num_input = 1 : i64} {
       %1 = relax.matmul %x, %0 : …
 
-    relax.func @main_transform_params(%params: tuple<…>) -> tuple<…> attributes {num_input = 0 : i64} {
+    relax.func @main_transform_params(%params: tuple<…>) -> tuple<…> attributes {num_input = 0} {
       %w = relax.tuple_get_item %params[0] : …
       %0 = relax.permute_dims %w : …
 
-Parameters that are still needed come first. What depends on nothing, such as zeros, stays. Functions
-without `num_input` stay as they are. TVM's ``LiftTransformParams``.
+Parameters that are still needed come first. What depends on nothing, such as zeros, stays.
+Functions without `num_input` stay as they are. TVM's ``LiftTransformParams``.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, ModuleOp, StringAttr, i64
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 from xdsl.utils.exceptions import PassFailedException
@@ -173,8 +173,8 @@ def _forms(value: SSAValue, func: relax.FuncOp) -> list[SSAValue]:
 
 
 def _name(value: SSAValue, func: relax.FuncOp) -> str:
-    if value in func.params:
-        return func.names[list(func.params).index(value)]
+    if isinstance(value, BlockArgument):
+        return func.names[value.index]
     return value.name_hint or "param"
 
 

@@ -93,13 +93,14 @@ def _collapse_sum_to(g: Backward, op: Any, grad: SSAValue) -> Gradients:
 
 @gradient("concat")
 def _concat(g: Backward, op: Any, grad: SSAValue) -> Gradients:
-    axis, ends = op.attribute_values()["axis"], list[IntExpr]()
+    axis: int = op.attribute_values()["axis"]
+    ends: list[IntExpr] = []
     for tensor in op.operands[:-1]:
-        ends.append((ends[-1] if ends else IntExpr.of(0)) + known_dims(tensor)[axis])
+        ends.append(known_dims(tensor)[axis] + (ends[-1] if ends else 0))
     if any(e.constant is None for e in ends):
         starts = [IntExpr.of(0), *ends]
         for start, tensor in zip(starts, op.operands, strict=True):
-            stop = start + known_dims(tensor)[axis]
+            stop: IntExpr = start + known_dims(tensor)[axis]
             yield g("strided_slice", grad, axes=[axis], begin=[start], end=[stop])
         return
     parts = g("split", grad, indices_or_sections=[e.constant for e in ends], axis=axis)
@@ -122,10 +123,12 @@ def _stack(g: Backward, op: Any, grad: SSAValue) -> Gradients:
 
 @gradient("strided_slice")
 def _strided_slice(g: Backward, op: Any, grad: SSAValue) -> Gradients:
-    """The elements of a slice are a product with ones where it reads, summed by a scatter."""
-    attributes, dims = op.attribute_values(), known_dims(op.x)
+    """The gradient of a slice is 0 around what it reads."""
+    attributes: dict[str, Any] = op.attribute_values()
+    dims = known_dims(op.x)
     margins, rank = [[0, 0] for _ in dims], len(dims)
-    for position, axis in enumerate(attributes["axes"]):
+    axes: tuple[int, ...] = attributes["axes"]
+    for position, axis in enumerate(axes):
         dim, step = dims[axis].constant, (attributes["strides"] or [1] * rank)[position]
         begin, end = (attributes[n][position].constant for n in ("begin", "end"))
         if dim is None or begin is None or end is None or step != 1:
@@ -191,7 +194,7 @@ def _pool2d(g: Backward, op: Any, grad: SSAValue) -> Gradients:
 
 @gradient("nn.layer_norm")
 def _layer_norm(g: Backward, op: Any, grad: SSAValue) -> Gradients:
-    """With ``y = (x - mean) / s`` and the gradient d by y, that by x is (d - mean(d) - y mean(d y)) / s."""
+    """``(d - mean(d) - y * mean(d * y)) / s`` for ``y = (x - mean) / s``, of gradients d."""
     attributes = op.attribute_values()
     axis, data = attributes["axes"], op.data
     shape = _affine_shape(data, axis)
@@ -247,9 +250,7 @@ def _conv2d(g: Backward, op: Any, grad: SSAValue) -> Gradients:
     if layouts not in (["NCHW", "OIHW", None], ["NCHW", "OIHW", "NCHW"]):
         raise Diagnostic("expected the layouts NCHW and OIHW for a gradient", op)
     data, weight = op.operands
-    sizes, own, out = (
-        _numbers(op, known_dims(v)) for v in (data, weight, op.result)
-    )
+    sizes, own, out = (_numbers(op, known_dims(v)) for v in (data, weight, op.result))
     windows = windows_of(op.name, [IntExpr.of(n) for n in own[2:]], attributes)
     reached = [
         (n - 1) * w.stride - w.before - w.after + (k - 1) * w.dilation + 1

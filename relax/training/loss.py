@@ -34,7 +34,7 @@ class Loss:
 
     def reduced(self, value: Any) -> Any:
         """The elements of a loss as one number, unless the reduction is "none"."""
-        return {"mean": op.mean, "sum": op.sum}.get(self.reduction, lambda x: x)(value)
+        return value if self.reduction == "none" else getattr(op, self.reduction)(value)
 
     def function(self, compute: Callable[..., Any], **params: Any) -> BaseFunc:
         """The function of parameters by name that `compute` defines; `None` is left out."""
@@ -111,7 +111,7 @@ class CrossEntropyLoss(Loss):
 
 
 class CategoricalCrossEntropyLoss(Loss):
-    """The cross entropy of `nn.log_softmax` and integer labels for each class, such as one-hot ones.
+    """The cross entropy of `nn.log_softmax` and integer labels for each class, as one-hot ones.
 
     With an `ignore_index` of at least 0, the label of a sample is its class, and samples of that
     class do not count.

@@ -87,9 +87,7 @@ class Optimizer(ABC):
         Raises RuntimeError before `init`.
         """
         if self.state is None:
-            raise RuntimeError(
-                "Please call init() for the optimizer before calling get_function()"
-            )
+            raise RuntimeError("Please call init() for the optimizer before calling get_function()")
         types = [p.struct_info for p in self.param_list]
         states = [TensorStructInfo(t.shape, t.dtype) for t in self.state]
         params, gradients = (Var(n, TupleStructInfo(types)) for n in ("params", "gradients"))
@@ -193,7 +191,9 @@ class MomentumSGD(Optimizer):
             v = step.state(index + 1, f"{name}_v")
             g = step.decayed(g, name, p, self.weight_decay)
             kept = op.multiply(momentum, v)
-            new = step.emit(op.add(kept, op.multiply(rest, g) if self.dampening else g), f"{name}_v_new")
+            new = step.emit(
+                op.add(kept, op.multiply(rest, g) if self.dampening else g), f"{name}_v_new"
+            )
             along = new
             if self.nesterov:
                 along = step.emit(op.add(g, op.multiply(momentum, new)), f"{name}_g_nest")
@@ -226,7 +226,8 @@ class Adam(Optimizer):
     def update(self, step: Step) -> None:
         powers = [
             step.emit(
-                op.multiply(TupleGetItem(step.states, n + 1), step.number(beta)), f"beta{n + 1}_prod"
+                op.multiply(TupleGetItem(step.states, n + 1), step.number(beta)),
+                f"beta{n + 1}_prod",
             )
             for n, beta in enumerate(self.betas)
         ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -142,7 +142,7 @@ class _Values:
 
 
 def _listed(values: Any) -> Sequence[Any]:
-    return values if isinstance(values, list) else [values]
+    return cast("Sequence[Any]", values) if isinstance(values, list) else [values]
 
 
 def _xavier(shape: Sequence[int], dtype: str) -> Any:

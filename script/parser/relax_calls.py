@@ -136,7 +136,9 @@ class CallParser:
             return self._operator_call(node, name)
         if isinstance(node.func, ast.Attribute) and node.func.attr == "astype" and node.args:
             value = self.function.value(node.func.value)
-            return self.operator(node, "relax.astype", [value], {"dtype": self.exprs.eval(node.args[0])})
+            return self.operator(
+                node, "relax.astype", [value], {"dtype": self.exprs.eval(node.args[0])}
+            )
         shown = path or ast.unparse(node.func)
         known = [*self._handlers, *(n.replace("relax.", "R.", 1) for n in relax.OPERATORS)]
         raise self.function.error(

@@ -96,7 +96,8 @@ class ValueParser:
         value = self._value_or_number(operand)
         if not isinstance(value, SSAValue):
             return self.exprs.eval(node)
-        return self.calls.operator(node, "relax.negative", [value], {})
+        operands: list[SSAValue] = [value]
+        return self.calls.operator(node, "relax.negative", operands, {})
 
     def _operand(self, node: ast.expr, value: Any, other: Any) -> SSAValue:
         if not isinstance(value, bool | int | float):

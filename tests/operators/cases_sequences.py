@@ -27,7 +27,6 @@ def shuffled(d: Draw):
     return [d.array(shape)], {"upscale_factor": r}
 
 
-
 def slopes(d: Draw):
     shape = d.shape(2, 4, least=1)
     count = 1 if d.chance(30) else shape[1]

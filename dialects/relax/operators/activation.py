@@ -294,11 +294,11 @@ class PreluOp(OperatorOp):
         data, alpha = tensors
         axis, is_one = cls._axis(data.ndim, attributes), alpha.shape[0] == 1
 
+        def scaled(x: Any, slope: Any) -> Any:
+            return te.select(x < te.const(0, x.dtype), x * slope, x)
+
         def element(*i: Any) -> Any:
-            x, slope = data(*i), alpha(0 if is_one else i[axis])
-            return in_working_dtype(
-                lambda x, a: te.select(x < te.const(0, x.dtype), x * a, x), x, slope
-            )
+            return in_working_dtype(scaled, data(*i), alpha(0 if is_one else i[axis]))
 
         return te.compute(data.shape, element, name="T_prelu")
 

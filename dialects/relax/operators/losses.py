@@ -110,9 +110,10 @@ def _numpy_losses(
 
 @irdl_op_definition
 class NLLLossOp(OperatorOp):
-    """``-weights[targets] * predictions[targets]`` of log probabilities; `torch.nn.functional.nll_loss`.
+    """``-weights[targets] * predictions[targets]``; `torch.nn.functional.nll_loss`.
 
-    Predictions have shape (classes,) or (n, classes, …), targets have the same without the classes.
+    Predictions are log probabilities of shape (classes,) or (n, classes, …), and targets have the
+    same shape without the classes.
     A target is an index as those of `take`; samples whose target is `ignore_index` do not count.
     `reduction` "mean" divides the sum by that of the weights; "none" gives the loss of each sample.
     """
@@ -234,7 +235,11 @@ class CrossEntropyWithLogitsOp(BinaryOp):
         require_floats(cls.name, operands)
         element = common_element_type(cls.name, operands)
         ranks = {o.rank for o in operands if o.rank is not None}
-        if 0 in ranks or len(ranks) > 1 or (None not in (lhs.dims, rhs.dims) and lhs.dims != rhs.dims):
+        if (
+            0 in ranks
+            or len(ranks) > 1
+            or (None not in (lhs.dims, rhs.dims) and lhs.dims != rhs.dims)
+        ):
             raise ValueError(
                 f"expected operands of '{cls.name}' to have one shape of rank 1 or more, "
                 f"got {shape_text(lhs)} and {shape_text(rhs)}"

@@ -217,9 +217,9 @@ class ReverseSequenceOp(OperatorOp):
         data, lengths = arrays
         sequence, batch = cls._axes(data.ndim, attributes)
         size = data.shape[sequence]
-        at = np.arange(size)[None, :]
+        at: NDArray[Any] = np.arange(int(size)).reshape(1, -1)
         length = np.minimum(lengths.astype(np.int64), size)[:, None]
-        source = np.where(at < length, length - 1 - at, at)
+        source: NDArray[Any] = np.where(at < length, length - 1 - at, at)
         moved = np.moveaxis(data, (batch, sequence), (0, 1))
         index = source.reshape((*source.shape, *(1,) * (data.ndim - 2)))
         found = np.take_along_axis(moved, np.broadcast_to(index, moved.shape), 1)
@@ -228,7 +228,7 @@ class ReverseSequenceOp(OperatorOp):
 
 @irdl_op_definition
 class PixelShuffleOp(UnaryOp):
-    """Channels to pixels: (…, c * r², h, w) to (…, c, h * r, w * r); `torch.nn.functional.pixel_shuffle`."""
+    """Move channels (…, c * r², h, w) to pixels (…, c, h * r, w * r); `torch.pixel_shuffle`."""
 
     name = "relax.nn.pixel_shuffle"
     upscale_factor = opt_prop_def(Int())

@@ -15,7 +15,10 @@ F = torch.nn.functional
 CASES = {
     "arithmetic": ("x * w - x / (w + 3) + 2 * w", lambda x, w: x * w - x / (w + 3) + 2 * w),
     "power": ("R.power(R.abs(x) + 1, w)", lambda x, w: (x.abs() + 1) ** w),
-    "extrema": ("R.maximum(x, w) * R.minimum(x, R.const(0.5, 'float64'))", lambda x, w: x.maximum(w) * x.clamp(max=0.5)),
+    "extrema": (
+        "R.maximum(x, w) * R.minimum(x, R.const(0.5, 'float64'))",
+        lambda x, w: x.maximum(w) * x.clamp(max=0.5),
+    ),
     "functions": (
         "R.exp(R.sin(x)) + R.log1p(R.square(w)) + R.rsqrt(R.abs(x) + 1) + R.erf(w)",
         lambda x, w: x.sin().exp() + (w * w).log1p() + (x.abs() + 1).rsqrt() + w.erf(),
@@ -36,7 +39,8 @@ CASES = {
         lambda x, w: torch.where(x > 0, x * x, w),
     ),
     "reductions": (
-        "R.mean(x, axis=1, keepdims=True) * w + R.max(x, axis=0) + R.variance(x, axis=[1], keepdims=True)",
+        "R.mean(x, axis=1, keepdims=True) * w + R.max(x, axis=0)"
+        " + R.variance(x, axis=[1], keepdims=True)",
         lambda x, w: x.mean(1, True) * w + x.amax(0) + x.var(1, correction=0, keepdim=True),
     ),
     "cumsum": ("R.cumsum(x, axis=1) * w", lambda x, w: x.cumsum(1) * w),
@@ -61,7 +65,10 @@ CASES = {
         "R.matmul(R.matmul(x, R.permute_dims(x)), x) + R.expand_dims(R.matmul(x, w), 1)",
         lambda x, w: x @ x.T @ x + (x @ w)[:, None],
     ),
-    "vectors": ("R.matmul(w, w) * R.matmul(R.sum(x, axis=1), x)", lambda x, w: (w @ w) * (x.sum(1) @ x)),
+    "vectors": (
+        "R.matmul(w, w) * R.matmul(R.sum(x, axis=1), x)",
+        lambda x, w: (w @ w) * (x.sum(1) @ x),
+    ),
     "linear": (
         "R.linear(x, x, R.sum(x, axis=1)) * R.sum(w)",
         lambda x, w: F.linear(x, x, x.sum(1)) * w.sum(),
@@ -192,5 +199,5 @@ def test_registered_gradient():
     finally:
         RULES["relax.floor"] = before
     np.testing.assert_array_equal(by_x, np.full((3, 4), 2.0))
-    with pytest.raises(ValueError, match="expected an operator of the graph, got 'relax.flor'"):
+    with pytest.raises(ValueError, match=r"expected an operator of the graph, got 'relax\.flor'"):
         relax.op.base.register_gradient("relax.flor")

@@ -8,7 +8,12 @@ import pytest
 import xrelax as tvm
 from xrelax import relax
 from xrelax.relax.training import AppendLoss, SetupTrainer, Trainer
-from xrelax.relax.training.loss import CategoricalCrossEntropyLoss, CrossEntropyLoss, L1Loss, MSELoss
+from xrelax.relax.training.loss import (
+    CategoricalCrossEntropyLoss,
+    CrossEntropyLoss,
+    L1Loss,
+    MSELoss,
+)
 from xrelax.relax.training.optimizer import SGD, Adam, MomentumSGD
 from xrelax.script import ir as I
 from xrelax.script import relax as R
@@ -193,7 +198,9 @@ def test_states():
         I.module_attrs({"param_num": 1, "state_num": 1})
 
         @R.function
-        def backbone(x: R.Tensor((2,), "float32"), w: R.Tensor((2,), "float32"), n: R.Tensor((), "float32")):
+        def backbone(
+            x: R.Tensor((2,), "float32"), w: R.Tensor((2,), "float32"), n: R.Tensor((), "float32")
+        ):
             with R.dataflow():
                 out = x * w
                 count = n + R.const(1.0, "float32")
