@@ -55,15 +55,19 @@ class _Adjuster:
             parts = _product(op.lhs if on_lhs else op.rhs, op)
             if parts is None:
                 continue
-            left, right, is_turned = parts
+            left, right, is_transposed = parts
             three = [left, right, op.rhs] if on_lhs else [op.lhs, left, right]
-            if self._is_better(three, (0, 1) if on_lhs else (1, 2), is_turned, on_lhs):
-                _rewrite(op, three, is_turned, on_lhs)
+            if self._is_better(three, (0, 1) if on_lhs else (1, 2), is_transposed, on_lhs):
+                _rewrite(op, three, is_transposed, on_lhs)
                 return True
         return False
 
     def _is_better(
-        self, three: Sequence[SSAValue], turned: tuple[int, int], is_turned: bool, on_lhs: bool
+        self,
+        three: Sequence[SSAValue],
+        positions: tuple[int, int],
+        is_transposed: bool,
+        on_lhs: bool,
     ) -> bool:
         """Whether the other order is better, where the first two are multiplied now if `on_lhs`."""
         fixed = [v in self.known for v in three]
@@ -79,8 +83,8 @@ class _Adjuster:
         if any(s is None for s in shapes):
             return False
         dims = [list(s) for s in shapes if s is not None]
-        if is_turned:
-            for n in turned:
+        if is_transposed:
+            for n in positions:
                 if len(dims[n]) < 2:
                     return False
                 dims[n][-2:] = dims[n][:-3:-1]
@@ -151,12 +155,12 @@ def _size(dims: Sequence[IntExpr]) -> IntExpr:
     return total
 
 
-def _rewrite(op: MatmulOp, three: Sequence[SSAValue], is_turned: bool, on_lhs: bool) -> None:
+def _rewrite(op: MatmulOp, three: Sequence[SSAValue], is_transposed: bool, on_lhs: bool) -> None:
     build = GraphBuilder(op)
 
     def factor(n: int) -> SSAValue:
         value, rank = three[n], len(dims_of(three[n]) or ())
-        if not is_turned or n == (2 if on_lhs else 0):
+        if not is_transposed or n == (2 if on_lhs else 0):
             return value
         axes = {} if rank == 2 else {"axes": [*range(rank - 2), rank - 1, rank - 2]}
         return build("permute_dims", value, **axes)

@@ -18,7 +18,7 @@
       %0 = relax.permute_dims %w : …
 
 Parameters that are still needed come first. What depends on nothing, such as zeros, stays.
-Functions without `num_input` stay as they are. TVM's ``LiftTransformParams``.
+Functions without `num_input` are unchanged. TVM's ``LiftTransformParams``.
 """
 
 from __future__ import annotations

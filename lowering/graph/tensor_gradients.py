@@ -272,8 +272,8 @@ def _conv2d(g: Backward, op: Any, grad: SSAValue) -> Gradients:
     # Images are channels of a convolution with the gradients as kernels.
     batch, channels = sizes[0], own[1]
     split = g("reshape", data, shape=[batch, groups, channels, *sizes[2:]])
-    turned = g("permute_dims", split, axes=[2, 1, 0, 3, 4])
-    images = g("reshape", turned, shape=[channels, groups * batch, *sizes[2:]])
+    swapped = g("permute_dims", split, axes=[2, 1, 0, 3, 4])
+    images = g("reshape", swapped, shape=[channels, groups * batch, *sizes[2:]])
     product = g(
         "nn.conv2d",
         images,

@@ -23,7 +23,7 @@ relax.func @parameters(%x: !relax.tensor<[16], f32>, %a: !relax.tensor<[16, 2], 
 
 // -----
 
-// Neither order is cheaper for all n and r; with bounds one is. A transposed product is turned.
+// Neither order is cheaper for all n and r; with bounds one is. A transposed product swaps its factors.
 // CHECK-LABEL: @unknown
 // CHECK: relax.matmul %a, %b
 // CHECK-LABEL: @bounded
