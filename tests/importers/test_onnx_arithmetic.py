@@ -250,5 +250,5 @@ def test_constants_between_several_bounds():
         [node("Clip", ["w", "b"], ["v"]), node("MatMul", ["x", "v"], ["y"])],
         {"x": ("float32", [3, 4])}, ["y"], 17, constants,
     )  # fmt: skip
-    with pytest.raises(UnsupportedError, match="Clip .*a bound that is one number, got shape"):
+    with pytest.raises(UnsupportedError, match=r"Clip .*a bound that is one number, got shape"):
         compile_onnx(made)
