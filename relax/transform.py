@@ -22,12 +22,18 @@ from ..ir.transform import function_pass as function_pass
 from ..ir.transform import module_pass as module_pass
 from ..lowering.graph.bind_params import bind_params, bind_symbolic_vars
 from ..lowering.graph.fuse_ops_by_pattern import FusionPattern, fuse_ops_by_pattern
+from ..meta_schedule.passes import MetaScheduleApplyDatabase as MetaScheduleApplyDatabase
+from ..meta_schedule.passes import MetaScheduleTuneIRMod as MetaScheduleTuneIRMod
+from ..meta_schedule.passes import MetaScheduleTuneTIR as MetaScheduleTuneTIR
 from ..pipeline import PASSES, UPSTREAM_PASSES, load_pass
 
 OWN = (
     "BindParams",
     "BindSymbolicVars",
     "FuseOpsByPattern",
+    "MetaScheduleApplyDatabase",
+    "MetaScheduleTuneIRMod",
+    "MetaScheduleTuneTIR",
     "Pass",
     "Sequential",
     "dataflowblock_pass",

@@ -34,10 +34,11 @@ from ..index_map import IndexMap
 from ..primitives.random_variables import BlockRV, LoopRV
 from ..primitives.schedule import Schedule
 from .cache_blocks import CacheBlocks, nest_blocks
-from .contraction_plan import Plan, choose_panel, is_near, plan_of
+from .contraction_plan import Plan, is_near, plan_of
 from .inner_products import tile_inner_products
 from .loop_partition import peel_remainder, trim_remainder
 from .match_contraction import Contraction, column_dim, contraction_of
+from .plan_choices import decide_panel, decide_plan
 from .small_m import SmallM, small_m
 from .storage import compact_scratch
 from .swapped_operands import write_back_transposed
@@ -46,14 +47,18 @@ from .write_back import consumer_of, copy_results, is_cheap, move_into, vectoriz
 UNROLLED_STEPS = 128
 """The most vector multiplications in the unrolled innermost reduction loop."""
 
+MOST_UNROLLED_STEPS = 512
+"""The same if a search may choose to unroll it."""
+
 
 def tile_contractions(sch: Schedule, func: tir.PrimFuncOp, target: Target) -> None:
     """Tile every contraction of the function that has a plan."""
     for block in blocks_in(func):
         contraction = contraction_of(block)
         if contraction is not None and contraction.rhs[0].buffer in func.layout_free:
-            contraction = lay_out_panels(sch, contraction, choose_panel(contraction, target))
-        plan = None if contraction is None else plan_of(contraction, target)
+            width = decide_panel(sch, contraction, target)
+            contraction = lay_out_panels(sch, contraction, width)
+        plan = None if contraction is None else decide_plan(sch, contraction, target)
         if plan is not None:
             for version in _versions(sch, plan, target):
                 apply_plan(sch, version)
@@ -223,8 +228,10 @@ def tile_loops(sch: Schedule, plan: Plan) -> tuple[tir.ForOp, tir.ForOp]:
     sch.vectorize(lane)
     steps = contraction.extent(contraction.k[-1]).constant
     work = plan.tile.rows * plan.tile.vectors
-    if len(reduce) > 1 and steps is not None and steps * work <= UNROLLED_STEPS:
-        sch.unroll(reduce[-1])
+    if len(reduce) > 1 and steps is not None and steps * work <= MOST_UNROLLED_STEPS:
+        is_short, name = steps * work <= UNROLLED_STEPS, contraction.block.block_name.data
+        if sch.decide(f"{name}.unroll", int(is_short), lambda: (0, 1)):
+            sch.unroll(reduce[-1])
     return sch.loop(outer[-1]), sch.loop(column)
 
 

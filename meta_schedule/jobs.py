@@ -1,0 +1,177 @@
+"""What worker processes do: compile a scheduled kernel, or measure one against another."""
+
+from __future__ import annotations
+
+import pickle
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from ..backend.target import Target
+from ..compilation import compile_module
+from ..reference.compare import mismatch
+from ..reference.inputs import copy_arguments
+from ..runtime.executable import Executable
+from ..runtime.structure import tensors_over
+from ..runtime.threads import num_threads, set_num_threads
+from .arguments import ArgInfo, random_arguments
+from .workload import parsed
+
+LAYOUT = "layout"
+"""Functions ``layout_0``, … transform arguments to the layouts that a schedule has chosen."""
+
+SLOW, FEW = 1.5, 3
+"""How much slower than the default a kernel is for which a few rounds suffice, and how many."""
+
+
+@dataclass(frozen=True)
+class EvaluatorConfig:
+    """How kernels are timed: `repeat` rounds of at least `min_repeat_ms`; TVM's namesake.
+
+    In each round a kernel and the default take turns, `number` calls or more.
+    """
+
+    number: int = 1
+    repeat: int = 9
+    min_repeat_ms: float = 4.0
+
+
+@dataclass(frozen=True)
+class BuildJob:
+    """A scheduled kernel as text, and the functions that transform its arguments."""
+
+    text: str
+    target: str
+
+    def run(self) -> bytes:
+        """The pickled executable; raises what the compiler raises."""
+        return pickle.dumps(compile_module(parsed(self.text), Target(self.target)))
+
+
+@dataclass(frozen=True)
+class Artifact:
+    """A compiled kernel, and the positions of the arguments that its functions transform."""
+
+    code: bytes
+    moved: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Case:
+    """Arguments of a kernel, and the roundings that may be in its results."""
+
+    arguments: Sequence[ArgInfo]
+    terms: int
+
+
+@dataclass(frozen=True)
+class RunTimes:
+    """Seconds of a kernel and of the default in each round, for each case."""
+
+    candidate: list[list[float]]
+    baseline: list[list[float]]
+
+
+@dataclass(frozen=True)
+class RunJob:
+    """A measurement of a kernel against the default."""
+
+    candidate: Artifact
+    baseline: Artifact
+    cases: Sequence[Case]
+    config: EvaluatorConfig
+    seed: int = 0
+    threads: int | None = None
+
+    def run(self) -> RunTimes:
+        """The times; raises ValueError with one line for a wrong result."""
+        if self.threads is not None:
+            set_num_threads(min(self.threads, num_threads()))
+        kernels = [_load(a.code) for a in (self.candidate, self.baseline)]
+        moved = self.candidate.moved, self.baseline.moved
+        times = RunTimes([], [])
+        for case in self.cases:
+            arrays = random_arguments(case.arguments, self.seed)
+            own, other = (
+                _Call.of(k, copy_arguments(arrays), m) for k, m in zip(kernels, moved, strict=True)
+            )
+            _compare(own, other, case)
+            candidate, baseline = _measure(own.call, other.call, self.config)
+            times.candidate.append(candidate)
+            times.baseline.append(baseline)
+        return times
+
+
+Job = BuildJob | RunJob
+
+
+def _load(code: bytes) -> Executable:
+    found = pickle.loads(code)
+    assert isinstance(found, Executable)
+    return found
+
+
+@dataclass(frozen=True)
+class _Call:
+    """A kernel with its arguments, which it writes its results to."""
+
+    arrays: list[Any]
+    call: Callable[[], Any]
+    moved: tuple[int, ...]
+
+    @staticmethod
+    def of(executable: Executable, arrays: list[Any], moved: tuple[int, ...]) -> _Call:
+        function = executable["main"]
+        given = list(arrays)
+        for number, position in enumerate(moved):
+            transform = executable[f"{LAYOUT}_{number}"]
+            new = _empty_like_result(transform.spec.params[-1], given[position])
+            transform(*tensors_over(transform.spec, [given[position], new]))
+            given[position] = new
+        tensors = tensors_over(function.spec, given)
+        return _Call(arrays, partial(function, *tensors), moved)
+
+
+def _empty_like_result(param: Any, source: Any) -> Any:
+    import numpy as np
+
+    return np.zeros(param.shape, source.dtype)
+
+
+def _compare(own: _Call, other: _Call, case: Case) -> None:
+    """Raise ValueError if a kernel's results differ from those of the default."""
+    other.call()
+    own.call()
+    for number, (info, got, wanted) in enumerate(
+        zip(case.arguments, own.arrays, other.arrays, strict=True)
+    ):
+        if info[0] == "TENSOR":
+            wrong = mismatch(got, wanted, info[1], 2 * case.terms)
+            if wrong is not None:
+                raise ValueError(f"wrong result in argument {number}: {wrong}")
+
+
+def _measure(
+    own: Callable[[], Any], other: Callable[[], Any], config: EvaluatorConfig
+) -> tuple[list[float], list[float]]:
+    """Seconds of two kernels that take turns."""
+    first = _seconds(other, config.number)
+    number = max(config.number, round(config.min_repeat_ms * 1e-3 / max(first, 1e-8)))
+    number = max(config.number, round(config.min_repeat_ms * 1e-3 / _seconds(other, number)))
+    found: tuple[list[float], list[float]] = ([], [])
+    for turn in range(config.repeat):
+        pair = [(own, found[0]), (other, found[1])]
+        for call, seconds in pair if turn % 2 else pair[::-1]:
+            seconds.append(_seconds(call, number))
+        if turn + 1 == FEW and all(c > SLOW * b for c, b in zip(*found, strict=True)):
+            break
+    return found
+
+
+def _seconds(call: Callable[[], Any], number: int) -> float:
+    begin = time.perf_counter()
+    for _ in range(number):
+        call()
+    return (time.perf_counter() - begin) / number
