@@ -22,18 +22,12 @@ from ..ir.transform import function_pass as function_pass
 from ..ir.transform import module_pass as module_pass
 from ..lowering.graph.bind_params import bind_params, bind_symbolic_vars
 from ..lowering.graph.fuse_ops_by_pattern import FusionPattern, fuse_ops_by_pattern
-from ..meta_schedule.passes import MetaScheduleApplyDatabase as MetaScheduleApplyDatabase
-from ..meta_schedule.passes import MetaScheduleTuneIRMod as MetaScheduleTuneIRMod
-from ..meta_schedule.passes import MetaScheduleTuneTIR as MetaScheduleTuneTIR
 from ..pipeline import PASSES, UPSTREAM_PASSES, load_pass
 
 OWN = (
     "BindParams",
     "BindSymbolicVars",
     "FuseOpsByPattern",
-    "MetaScheduleApplyDatabase",
-    "MetaScheduleTuneIRMod",
-    "MetaScheduleTuneTIR",
     "Pass",
     "Sequential",
     "dataflowblock_pass",
@@ -41,6 +35,9 @@ OWN = (
     "module_pass",
 )
 """What is no pass of the pipeline."""
+
+TUNING = ("MetaScheduleApplyDatabase", "MetaScheduleTuneIRMod", "MetaScheduleTuneTIR")
+"""Passes of `meta_schedule`, which is imported when they are used."""
 
 
 class BindParams(Pass):
@@ -139,6 +136,10 @@ def _factory(name: str) -> Callable[..., XDSLPass]:
 
 
 def __getattr__(name: str) -> Any:
+    if name in TUNING:
+        from ..meta_schedule import passes
+
+        return getattr(passes, name)
     if pass_name(name) in (*PASSES, *UPSTREAM_PASSES):
         return _factory(name)
     hint = suggestion(name, __dir__())
@@ -151,4 +152,4 @@ def _camel(name: str) -> str:
 
 
 def __dir__() -> list[str]:
-    return sorted({*OWN, *map(_camel, (*PASSES, *UPSTREAM_PASSES))})
+    return sorted({*OWN, *TUNING, *map(_camel, (*PASSES, *UPSTREAM_PASSES))})

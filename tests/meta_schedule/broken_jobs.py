@@ -61,3 +61,15 @@ class Faulty(LocalWorkers):
                     jobs[place] = replace(job, candidate=fault(job)) if callable(fault) else fault
         self.is_first = False
         return super().run_all(jobs, timeout_sec)
+
+
+@dataclass
+class Sleep:
+    """Takes a while."""
+
+    number: int
+    seconds: float
+
+    def run(self):
+        time.sleep(self.seconds)
+        return self.number

@@ -34,7 +34,7 @@ from ..index_map import IndexMap
 from ..primitives.random_variables import BlockRV, LoopRV
 from ..primitives.schedule import Schedule
 from .cache_blocks import CacheBlocks, nest_blocks
-from .contraction_plan import Plan, is_near, plan_of
+from .contraction_plan import Plan, is_near
 from .inner_products import tile_inner_products
 from .loop_partition import peel_remainder, trim_remainder
 from .match_contraction import Contraction, column_dim, contraction_of
@@ -103,7 +103,7 @@ def _versions(sch: Schedule, plan: Plan, target: Target) -> list[Plan]:
     block, loop = sch.rv(contraction.block), sch.rv(_rematch(contraction.block).loops[m])
     parts = sch.try_(sch.peel, block, loop, plan.tile.rows, sch.rv(consumer))
     blocks = map(sch.block, parts or (block,))
-    plans = [plan_of(_rematch(b, contraction.panel), target) for b in blocks]
+    plans = [decide_plan(sch, _rematch(b, contraction.panel), target) for b in blocks]
     found = [p for p in plans if p is not None]
     return [*found[:1], *(version for p in found[1:] for version in _versions(sch, p, target))]
 

@@ -18,6 +18,7 @@ from .contraction_plan import (
     choose_rows,
     is_contiguous,
     plan_in_place,
+    plan_of,
     row_bytes,
     tile_cost,
 )
@@ -34,6 +35,8 @@ MOST_PANEL_VECTORS = 8
 
 def decide_plan(sch: Schedule, contraction: Contraction, target: Target) -> Plan | None:
     """The plan for a contraction; `None` if no tiling suits it, or if it is streamed."""
+    if sch.decisions is None:
+        return plan_of(contraction, target)
     found = {_kind(c.plan): c for c in candidates(contraction, target)}
     if not found:
         return None
@@ -87,8 +90,6 @@ def _decide_tile(sch: Schedule, name: str, plan: Plan, target: Target) -> Plan:
         made = (_with_tile(plan, tile) for tile in _tiles(plan, target))
         return {(p.tile.rows, p.tile.vectors): p for p in made if p is not None}
 
-    if sch.decisions is None:
-        return plan
     plans = {default: plan, **found()}
     tile = sch.decide(f"{name}.tile", default, lambda: plans, lambda t: plans[t].tile.cost)
     return plans[tile]
