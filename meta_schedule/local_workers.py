@@ -16,6 +16,9 @@ from typing import Any, Protocol
 from .jobs import Job
 from .worker import Outcome, receive, send
 
+START_SEC = 120.0
+"""Seconds in which a process has to start, which the limit of its first job does not include."""
+
 _CODE = "from {package}.worker import main; main()"
 
 
@@ -43,6 +46,7 @@ class _Process:
             stderr=subprocess.DEVNULL,
             env={**os.environ, "PYTHONPATH": path},
         )
+        self.is_ready = False
 
     @property
     def stdout(self) -> Any:
@@ -101,7 +105,8 @@ class LocalWorkers:
                     while waiting and len(running) < self.count:
                         number, job = waiting.popleft()
                         process = self._started(job, timeout_sec)
-                        running[process] = number, time.monotonic() + timeout_sec
+                        limit = timeout_sec if process.is_ready else START_SEC
+                        running[process] = number, time.monotonic() + limit
                         selector.register(process.stdout, selectors.EVENT_READ, process)
                     yield from self._ended(selector, running, timeout_sec)
             finally:
@@ -128,9 +133,14 @@ class LocalWorkers:
         wait = min(limit for _, limit in running.values()) - time.monotonic()
         for key, _ in selector.select(max(0.0, wait)):
             process: _Process = key.data
-            selector.unregister(process.stdout)
-            number, _ = running.pop(process)
+            number, _ = running[process]
             outcome = process.answer()
+            if not process.is_ready and outcome.error is None:
+                process.is_ready = True
+                running[process] = number, time.monotonic() + timeout_sec
+                continue
+            selector.unregister(process.stdout)
+            del running[process]
             if process.popen.poll() is None:
                 self._idle.append(process)
             else:

@@ -103,25 +103,22 @@ class TaskSearch:
         """The best time so far, for each run of the program."""
         return self.task.weight * min((r.mean for r in self.records), default=1.0)
 
-    def start(self) -> bool:
-        """Measure the default; whether that was possible."""
+    def start(self) -> str | None:
+        """Measure the default; why that was not possible, if it was not."""
         sample = default_sample(self.workload.mod, self.task.target)
         self.strategy.known |= {r.key for r in self.records if r.key is not None}
         self.strategy.known.add(sample.key)
         (built,) = self._build([sample])
         self.baseline = built.artifact
-        if built.artifact is None:
-            self.log.error("%s: the default schedule: %s", self.task.task_name, built.error_msg)
-            return False
-        (result,) = self._run([built.artifact])
+        (result,) = self._measured([built])
         if result.error_msg is not None:
             self.log.error("%s: the default schedule: %s", self.task.task_name, result.error_msg)
-            return False
+            return f"{self.task.task_name}: {result.error_msg}"
         self.baseline_secs = result.baseline_secs
         if self.task.space_generator.has_default:
             self._commit(sample, result._replace(run_secs=result.baseline_secs), confirmed=True)
         self._learn()
-        return True
+        return None
 
     def round(self, count: int) -> int:
         """Measure at most `count` schedules; returns how many were tried."""

@@ -93,9 +93,10 @@ def tune_tasks(tasks: Sequence[TuneContext], work_dir: str | Path, config: TuneC
 
 def _search(searches: Sequence[TaskSearch], config: TuneConfig, log: logging.Logger) -> None:
     """Measure the defaults, then schedules of the kernels in turns, then the best ones again."""
-    started = [s for s in searches if s.start()]
+    failures = {s: s.start() for s in searches}
+    started = [s for s, failure in failures.items() if failure is None]
     if searches and not started:
-        raise ValueError("expected a kernel that can be measured, got none: see logs/tuning.log")
+        raise ValueError(f"expected a kernel that can be measured, got {failures[searches[0]]}")
     limit = config.max_trials_global
     spent = {s: 0.0 for s in started}
     left = max(0, limit - sum(s.trials for s in started))

@@ -59,6 +59,7 @@ def main() -> None:
     """Run jobs until the standard input ends."""
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a job prints is no answer
+    send(answers, Outcome())  # the limit of the first job starts now
     while True:
         try:
             job, seconds = receive(sys.stdin.buffer)

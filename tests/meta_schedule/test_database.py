@@ -27,7 +27,7 @@ def record(seconds, unroll="", **facts):
 
 @pytest.fixture(params=["json", "memory"])
 def database(request, tmp_path):
-    return ms.Database.create(request.param, work_dir=tmp_path)
+    return ms.database.Database.create(request.param, work_dir=tmp_path)
 
 
 def test_the_fastest_record_is_found(database):
@@ -133,11 +133,11 @@ def test_the_best_records_in_another_database(database):
 
 
 def test_a_database_may_be_current():
-    assert ms.Database.current() is None
+    assert ms.database.Database.current() is None
     with ms.database.MemoryDatabase() as outer:
         with ms.database.MemoryDatabase() as inner:
-            assert ms.Database.current() is inner
-        assert ms.Database.current() is outer
+            assert ms.database.Database.current() is inner
+        assert ms.database.Database.current() is outer
 
 
 def test_errors(tmp_path):
@@ -146,7 +146,7 @@ def test_errors(tmp_path):
     with pytest.raises(FileNotFoundError, match="expected the file of a database"):
         ms.database.JSONDatabase(work_dir=tmp_path, allow_missing=False)
     with pytest.raises(ValueError, match=r"expected a database \('json', 'memory'\)"):
-        ms.Database.create("redis")
+        ms.database.Database.create("redis")
 
 
 def test_a_report_has_a_line_for_each_kernel(database, tmp_path):

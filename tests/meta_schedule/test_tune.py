@@ -181,7 +181,7 @@ def test_symbolic_shapes_are_tuned_for_a_range(tmp_path):
 
 
 def test_measurements_are_reported_to_callbacks(tmp_path):
-    class Counting(ms.MeasureCallback):
+    class Counting(ms.measure_callback.MeasureCallback):
         count = 0
 
         def apply(self, task_scheduler, task_id, measure_candidates, builder_results, results):

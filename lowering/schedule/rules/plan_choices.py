@@ -85,12 +85,9 @@ def _kind(plan: Plan | None) -> str:
 def _decide_tile(sch: Schedule, name: str, plan: Plan, target: Target) -> Plan:
     """The plan with another tile, if that is chosen."""
     default = plan.tile.rows, plan.tile.vectors
-
-    def found() -> dict[tuple[int, int], Plan]:
-        made = (_with_tile(plan, tile) for tile in _tiles(plan, target))
-        return {(p.tile.rows, p.tile.vectors): p for p in made if p is not None}
-
-    plans = {default: plan, **found()}
+    others = (_with_tile(plan, tile) for tile in _tiles(plan, target))
+    plans = {(p.tile.rows, p.tile.vectors): p for p in others if p is not None}
+    plans[default] = plan
     tile = sch.decide(f"{name}.tile", default, lambda: plans, lambda t: plans[t].tile.cost)
     return plans[tile]
 
