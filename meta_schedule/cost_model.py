@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from math import log
 from random import Random
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -146,7 +146,7 @@ class _Columns:
 def _numbers(point: Point) -> list[tuple[str, Any]]:
     found: list[tuple[str, Any]] = [("", point.cost)]
     for name, value in point.values.items():
-        items = value if isinstance(value, tuple) else (value,)
+        items = cast("tuple[Any, ...]", value if isinstance(value, tuple) else (value,))
         found += [(f"{name}.{i}", item) for i, item in enumerate(items)]
         if len(items) == 2 and all(isinstance(i, int) for i in items):
             found.append((f"{name}.product", items[0] * items[1]))

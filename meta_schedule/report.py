@@ -9,6 +9,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
+from ..dialects import tir
 from ..profiling.machine import measured_machine
 from ..profiling.report import figure_class, plain_table
 from ..profiling.work import work_of
@@ -31,7 +32,7 @@ class TunedKernel:
     def name(self) -> str:
         """The names of the kernel's blocks: kernels of a database have no other names."""
         func = self.best.workload.function
-        names = [op.block_name.data for op in func.walk() if op.name == "tir.block"]
+        names = [op.block_name.data for op in func.walk() if isinstance(op, tir.BlockOp)]
         return ", ".join(n for n in names if n != "root")
 
     @property

@@ -12,9 +12,10 @@ from functools import cached_property
 from typing import Any, cast
 
 from ..backend.target import Target
-from ..dialects.tir.func import LAYOUT_FREE
+from ..dialects.tir.func import LAYOUT_FREE, PrimFuncOp
 from ..ir.equality import structural_hash
 from ..ir.module import IRModule
+from ..lowering.graph.verify_kernels import IS_VERIFIED, verify_kernel
 from ..lowering.schedule.blocks import IS_SCHEDULED, ScheduleError
 from ..lowering.schedule.default import DefaultScheduler
 from ..lowering.schedule.layout import MovedParameter
@@ -79,9 +80,8 @@ class PostOrderApply(SpaceGenerator):
     def sample(self, mod: IRModule, target: Target, decisions: Decisions) -> Sample:
         copy = mod.clone()
         scheduler = DefaultScheduler(copy.op, target)
-        function = kernel_of(copy)
-        trace = scheduler.schedule(function, decisions)
-        function.set_attr(IS_SCHEDULED, True)
+        trace = scheduler.schedule(kernel_of(copy), decisions)
+        _mark(kernel_of(copy))
         return Sample(tuple(decisions.made), trace, copy, tuple(scheduler.moved))
 
 
@@ -105,7 +105,7 @@ class ScheduleFn(SpaceGenerator):
         if not isinstance(found, Schedule):
             raise ScheduleError(f"expected a schedule, got a {type(found).__name__}")
         copy = found.mod.clone()
-        kernel_of(copy).set_attr(IS_SCHEDULED, True)
+        _mark(kernel_of(copy))
         moved = tuple(found.moved_parameters)
         return Sample(tuple(decisions.made), found.trace.copy(), copy, moved)
 
@@ -116,13 +116,24 @@ def default_sample(mod: IRModule, target: Target) -> Sample:
 
 
 def replayed(mod: IRModule, trace: Trace) -> Schedule:
-    """The schedule of a trace on a workload's module; raises ScheduleError if it does not apply."""
+    """The schedule of a trace on a workload's module.
+
+    Raises ScheduleError if it does not apply, and Diagnostic for a kernel with certain
+    uninitialized reads or data races.
+    """
+    verify_kernel(kernel_of(mod))
     sch = Schedule(mod)
     trace.apply_to_schedule(sch)
-    for function in sch.state.functions():  # also by an empty trace
-        function.set_attr(IS_SCHEDULED, True)
+    for function in sch.state.functions():
+        _mark(function)
         function.set_attr(LAYOUT_FREE, None)
     return sch
+
+
+def _mark(function: PrimFuncOp) -> None:
+    """Note that a kernel, which was verified, has its schedule, also if that changed nothing."""
+    function.set_attr(IS_SCHEDULED, True)
+    function.set_attr(IS_VERIFIED, True)
 
 
 def replayed_sample(mod: IRModule, trace: Trace) -> Sample:

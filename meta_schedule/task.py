@@ -10,6 +10,7 @@ from statistics import geometric_mean
 
 from ..backend.target import Target
 from ..ir.module import IRModule
+from ..lowering.graph.verify_kernels import verify_kernel
 from .arguments import Range, args_info, sizes_of, symbols_of, terms_of
 from .builder import Builder, BuilderInput, BuilderResult
 from .cost_model import CostModel, Point
@@ -71,6 +72,7 @@ class TaskSearch:
         task = self.task
         self.workload = self.database.commit_workload(task.mod)
         func = self.workload.function
+        verify_kernel(func)
         sizes = sizes_of(func, task.shape_ranges)
         self.cases = [Case(args_info(func, s), terms_of(func, s)) for s in sizes]
         self.threads = task.target.num_cores
@@ -180,8 +182,10 @@ class TaskSearch:
     def _run(
         self, artifacts: Sequence[Artifact], config: EvaluatorConfig | None = None
     ) -> list[RunnerResult]:
-        assert self.baseline is not None
-        inputs = [RunnerInput(a, self.baseline, self.cases) for a in artifacts]
+        baseline = self.baseline
+        inputs = (
+            [] if baseline is None else [RunnerInput(a, baseline, self.cases) for a in artifacts]
+        )
         found = dict(self.runner.run(inputs, config, self.threads))
         return [found[i] for i in range(len(artifacts))]
 

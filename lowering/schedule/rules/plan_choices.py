@@ -120,7 +120,10 @@ def _decide_blocks(sch: Schedule, name: str, plan: Plan, target: Target) -> Plan
     if plan.is_inner_product or plan.is_swapped:
         return replace(plan, blocks=blocks)
     chosen = sch.decide(f"{name}.blocks", _sizes(blocks), lambda: _block_sizes(plan))
-    return plan if not chosen else replace(plan, blocks=CacheBlocks(*(n or None for n in chosen)))
+    if not chosen:
+        return plan
+    steps, row_tiles, column_tiles = chosen
+    return replace(plan, blocks=CacheBlocks(steps, row_tiles or None, column_tiles or None))
 
 
 def _sizes(blocks: CacheBlocks | None) -> tuple[int, ...]:
