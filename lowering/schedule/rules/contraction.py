@@ -264,7 +264,8 @@ def _pack(
     order = IndexMap.of(lambda e: [*e[:place], *e[place + 1 :], e[place]], buffer.type.rank)
     sch.transform_layout(sch.rv(panel), ("write", 0), order)
     # if `compute_at` is refused, all panels are packed before the loops
-    is_inside = sch.applies(sch.compute_at, sch.rv(panel), sch.rv(loop))
+    is_inside = bool(sch.decide(f"{panel.block_name.data}.inside", 1, lambda: (0, 1)))
+    is_inside = is_inside and sch.applies(sch.compute_at, sch.rv(panel), sch.rv(loop))
     compact_scratch(sch, panel.write_buffers[0])
     made = loops_between(panel, loop) if is_inside else loops_around(panel)
     vectorize_copy(sch, panel, made, lanes)
