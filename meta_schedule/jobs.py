@@ -26,6 +26,9 @@ SLOW, FEW = 1.5, 3
 """How much slower than the default a kernel is for which a few rounds suffice, and how many."""
 
 
+_MOST_THREADS = num_threads()
+
+
 @dataclass(frozen=True)
 class EvaluatorConfig:
     """How kernels are timed: `repeat` rounds of at least `min_repeat_ms`; TVM's namesake.
@@ -87,8 +90,7 @@ class RunJob:
 
     def run(self) -> RunTimes:
         """The times; raises ValueError with one line for a wrong result."""
-        if self.threads is not None:
-            set_num_threads(min(self.threads, num_threads()))
+        set_num_threads(min(self.threads or _MOST_THREADS, _MOST_THREADS))
         kernels = [_load(a.code) for a in (self.candidate, self.baseline)]
         moved = self.candidate.moved, self.baseline.moved
         times = RunTimes([], [])

@@ -85,9 +85,10 @@ def tune_tasks(tasks: Sequence[TuneContext], work_dir: str | Path, config: TuneC
                 for number, task in enumerate(tasks)
             ]
             _search(searches, config, log)
-        finally:
-            builder.close()
-            runner.close()
+        finally:  # objects that were given are closed by their owner
+            for given, made in ((config.builder, builder), (config.runner, runner)):
+                if given is not made:
+                    made.close()
     return database
 
 

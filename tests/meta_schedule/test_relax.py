@@ -61,11 +61,11 @@ def scheduled(mod):
 
 
 @pytest.mark.parametrize("params", [None, PARAMS], ids=["parameters", "constants"])
-def test_a_program_with_tuned_kernels(tmp_path, params):
+def test_a_program_with_tuned_kernels(tmp_path, params, workers):
     module = from_source(MLP)
     tasks = ms.relax_integration.extract_tasks(module, TARGET, params)
     assert {t.task_name: t.weight for t in tasks} == {"fused_matmul_add_relu": 1, "matmul_1": 2}
-    database = ms.tune_relax(module, params, TARGET, tmp_path, 4, progress=False)
+    database = ms.tune_relax(module, params, TARGET, tmp_path, 4, **workers)
     assert len(database) == 6
     check(ms.relax_integration.compile_relax(database, module, TARGET, params), params)
     if params is None:
@@ -77,11 +77,11 @@ def test_a_program_with_tuned_kernels(tmp_path, params):
         check(relax.build(tuned, TARGET), params)
 
 
-def test_passes(tmp_path):
+def test_passes(tmp_path, workers):
     module, work_dir = from_source(MLP), str(tmp_path)
     with tvm.target.Target(TARGET):
         tune = relax.transform.MetaScheduleTuneIRMod(
-            None, work_dir, 1, op_names=["relu"], progress=False
+            None, work_dir, 1, op_names=["relu"], **workers
         )
         same = tune(module)
         tuned = relax.transform.MetaScheduleApplyDatabase(work_dir)(same)
@@ -90,7 +90,7 @@ def test_passes(tmp_path):
             relax.transform.MetaScheduleApplyDatabase(work_dir, enable_warning=True)(module)
         check(relax.build(tuned, TARGET), None)
         kernels = relax.transform.LegalizeOps()(module)
-        relax.transform.MetaScheduleTuneTIR(str(tmp_path / "tir"), 0, progress=False)(kernels)
+        relax.transform.MetaScheduleTuneTIR(str(tmp_path / "tir"), 0, **workers)(kernels)
         assert (tmp_path / "tir" / "database_workload.json").exists()
     with pytest.raises(ValueError, match="expected a work_dir or a database around the pass"):
         relax.transform.MetaScheduleApplyDatabase()(module)
@@ -105,10 +105,10 @@ def test_the_pipeline_that_tunes(tmp_path):
     check(relax.build(tuned, TARGET), None)
 
 
-def test_symbolic_kernels_are_tuned_for_a_range(tmp_path):
+def test_symbolic_kernels_are_tuned_for_a_range(tmp_path, workers):
     module = tvm.IRModule({"main": from_source(SYMBOLIC)})
-    options = {"progress": False, "shape_ranges": {"n": (1, 20)}}
-    assert not len(ms.tune_relax(module, None, TARGET, tmp_path / "a", 2, progress=False))
+    options = {**workers, "shape_ranges": {"n": (1, 20)}}
+    assert not len(ms.tune_relax(module, None, TARGET, tmp_path / "a", 2, **workers))
     database = ms.tune_relax(module, None, TARGET, tmp_path / "b", 2, **options)
     assert len(database) > 1
     executable = ms.relax_integration.compile_relax(database, module, TARGET)

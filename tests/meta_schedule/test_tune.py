@@ -20,8 +20,12 @@ from xrelax.script import from_source
 TARGET = "llvm --num-cores=1"
 
 
-def tune(module, work_dir, trials=4, **options):
-    return ms.tune_tir(module, TARGET, work_dir, trials, progress=False, **options)
+@pytest.fixture
+def tune(workers):
+    def tune(module, work_dir, trials=4, **options):
+        return ms.tune_tir(module, TARGET, work_dir, trials, **{**workers, **options})
+
+    return tune
 
 
 def log_of(work_dir):
@@ -37,7 +41,7 @@ def check(module):
     np.testing.assert_allclose(c, a @ b, rtol=1e-5)
 
 
-def test_tuning_of_a_kernel(tmp_path):
+def test_tuning_of_a_kernel(tmp_path, tune):
     database = tune(matmul(), tmp_path)
     records = database.get_all_tuning_records()
     assert len(records) == 5  # that of the default too
@@ -47,7 +51,7 @@ def test_tuning_of_a_kernel(tmp_path):
     assert ms.tir_integration.compile_tir(database, matmul(8), TARGET) is None
 
 
-def test_a_function_of_the_user_is_the_space(tmp_path):
+def test_a_function_of_the_user_is_the_space(tmp_path, tune):
     space = ms.space_generator.ScheduleFn(tiled)
     database = tune(matmul(), tmp_path, space=space, task_name="main")
     schedule = ms.tir_integration.compile_tir(database, matmul(), TARGET)
@@ -56,12 +60,12 @@ def test_a_function_of_the_user_is_the_space(tmp_path):
     assert all("sample_perfect_tile" in str(r.trace) for r in database.get_all_tuning_records())
 
 
-def test_the_space_may_be_exhausted(tmp_path):
+def test_the_space_may_be_exhausted(tmp_path, tune):
     database = tune(matmul(), tmp_path, space=tiled, trials=100)
     assert 1 < len(database) <= 6  # 32 has five divisors up to 16
 
 
-def test_the_search_is_the_same_for_a_seed(tmp_path):
+def test_the_search_is_the_same_for_a_seed(tmp_path, tune):
     tried = [
         {
             r.key
@@ -85,7 +89,7 @@ def wrong(job):
     return result.artifact
 
 
-def test_schedules_that_crash_hang_or_are_wrong_are_lines_in_the_log(tmp_path):
+def test_schedules_that_crash_hang_or_are_wrong_are_lines_in_the_log(tmp_path, tune):
     runner = ms.Runner("local", timeout_sec=6)
     runner.workers = Faulty([Crash(), Hang(), wrong])
     database = tune(matmul(), tmp_path, 5, runner=runner, builder="local")
@@ -98,7 +102,7 @@ def test_schedules_that_crash_hang_or_are_wrong_are_lines_in_the_log(tmp_path):
     assert best is not None and best.is_valid()
 
 
-def test_trials_of_the_database_count(tmp_path):
+def test_trials_of_the_database_count(tmp_path, tune):
     tune(matmul(), tmp_path, 3)
     database = tune(matmul(), tmp_path, 5)
     assert len(database) == 6
@@ -126,7 +130,7 @@ def lines_of(path):
     return path.read_bytes().count(b"\n") if path.exists() else 0
 
 
-def test_a_killed_search_is_resumed(tmp_path):
+def test_a_killed_search_is_resumed(tmp_path, tune):
     path = tmp_path / "database_tuning_record.json"
     process = tuner(tmp_path, 1000, 0)
     deadline = time.monotonic() + 120
@@ -167,12 +171,10 @@ def main(a: T.handle, b: T.handle):
 """
 
 
-def test_symbolic_shapes_are_tuned_for_a_range(tmp_path):
+def test_symbolic_shapes_are_tuned_for_a_range(tmp_path, workers):
     function = from_source(SYMBOLIC)
     target = "llvm --num-cores=2"
-    database = ms.tune_tir(
-        function, target, tmp_path, 2, shape_ranges={"n": (1, 100)}, progress=False
-    )
+    database = ms.tune_tir(function, target, tmp_path, 2, shape_ranges={"n": (1, 100)}, **workers)
     record = database.query_tuning_record(function, target)
     assert [info[2][0] for info in record.args_info[::2]] == [1, 10, 100]
     assert len(record.run_secs) == 3
@@ -180,7 +182,7 @@ def test_symbolic_shapes_are_tuned_for_a_range(tmp_path):
         ms.tune_tir(function, target, tmp_path, 2)
 
 
-def test_measurements_are_reported_to_callbacks(tmp_path):
+def test_measurements_are_reported_to_callbacks(tmp_path, tune):
     class Counting(ms.measure_callback.MeasureCallback):
         count = 0
 
@@ -193,12 +195,12 @@ def test_measurements_are_reported_to_callbacks(tmp_path):
     assert callback.count == 3
 
 
-def test_time_limits(tmp_path):
+def test_time_limits(tmp_path, tune):
     database = tune(matmul(), tmp_path, 50, max_seconds_per_task=0.1, num_trials_per_iter=2)
     assert len(database) == 3
 
 
-def test_errors(tmp_path):
+def test_errors(tmp_path, tune):
     with pytest.raises(ValueError, match="expected strategy 'evolutionary'"):
         tune(matmul(), tmp_path, strategy="annealing")
     with pytest.raises(ValueError, match="expected max_trials_global of at least 0, got -1"):
