@@ -16,7 +16,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-ENOUGH = 16
+LEAST_POINTS = 16
 """Measurements that a learned model needs."""
 
 
@@ -84,7 +84,7 @@ class RandomModel(CostModel):
 
 
 class LightGBMModel(CostModel):
-    """Boosted trees over the numbers in decisions; static scores until it has `ENOUGH` points."""
+    """Boosted trees over the numbers in decisions; static scores until it has `LEAST_POINTS` points."""
 
     def __init__(self, library: Any, seed: int = 0):
         self._library, self._seed = library, seed
@@ -92,7 +92,7 @@ class LightGBMModel(CostModel):
         self._booster: Any = None
 
     def update(self, points: Sequence[Point], speedups: Sequence[float]) -> None:
-        if len(points) < ENOUGH:
+        if len(points) < LEAST_POINTS:
             return
         self._columns = _Columns()
         self._columns.learn(points)
