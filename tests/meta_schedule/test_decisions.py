@@ -5,8 +5,9 @@ from random import Random
 import pytest
 from tuned_kernels import matmul, tiled
 
-from xrelax import tir
+from xrelax import IRModule, tir
 from xrelax.backend.target import Target
+from xrelax.dialects.diagnostics import Diagnostic
 from xrelax.lowering.schedule.blocks import ScheduleError
 from xrelax.lowering.schedule.primitives.decisions import Decisions
 from xrelax.meta_schedule.space_generator import (
@@ -16,6 +17,7 @@ from xrelax.meta_schedule.space_generator import (
     default_sample,
     replayed_sample,
 )
+from xrelax.script import from_source
 
 TARGET = Target("llvm -mtriple=x86_64-linux-gnu -mcpu=znver4")
 
@@ -117,3 +119,20 @@ def test_names_of_spaces():
     assert isinstance(SpaceGenerator.create(tiled), ScheduleFn)
     with pytest.raises(ValueError, match="expected a space"):
         SpaceGenerator.create("post")
+
+
+UNINITIALIZED = """
+@T.prim_func
+def main(A: T.Buffer((8,), "float32")):
+    B = T.alloc_buffer((8,), "float32")
+    for i in range(8):
+        with T.block("A"):
+            vi = T.axis.spatial(8, i)
+            A[vi] = B[vi]
+"""
+
+
+def test_kernels_are_verified_before_a_trace_is_replayed():
+    module = IRModule({"main": from_source(UNINITIALIZED)})
+    with pytest.raises(Diagnostic, match="expected block 'A' to read initialized elements"):
+        replayed_sample(module, tir.schedule.Trace())

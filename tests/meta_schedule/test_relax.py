@@ -116,3 +116,28 @@ def test_symbolic_kernels_are_tuned_for_a_range(tmp_path, workers):
         x, w = RNG.random((n, 32), np.float32), RNG.random((32, 16), np.float32)
         result = relax.VirtualMachine(executable, tvm.cpu())["main"](*map(tvm.nd.array, (x, w)))
         np.testing.assert_allclose(result.numpy(), x @ w, rtol=1e-4)
+
+
+ATTENTION = """
+@R.function
+def main(
+    q: R.Tensor((1, 24, 2, 16), "float32"),
+    k: R.Tensor((1, 24, 2, 16), "float32"),
+    v: R.Tensor((1, 24, 2, 16), "float32"),
+):
+    return R.nn.attention(q, k, v)
+"""
+
+
+def test_kernels_that_compute_beyond_their_shape_can_be_built(tmp_path, workers):
+    module = tvm.IRModule({"main": from_source(ATTENTION)})
+    database = ms.tune_relax(module, None, TARGET, tmp_path, 2, **workers)
+    records = database.get_all_tuning_records()
+    assert len(records) == 3 and all(r.is_valid() for r in records), [r.error for r in records]
+    executable = ms.relax_integration.compile_relax(database, module, TARGET)
+    given = [RNG.random((1, 24, 2, 16), np.float32) for _ in range(3)]
+    result = relax.VirtualMachine(executable, tvm.cpu())["main"](*map(tvm.nd.array, given))
+    q, k, v = (a[0].transpose(1, 0, 2) for a in given)
+    scores = np.exp(q @ k.transpose(0, 2, 1) / 4)
+    wanted = scores / scores.sum(-1, keepdims=True) @ v
+    np.testing.assert_allclose(result.numpy()[0].transpose(1, 0, 2), wanted, rtol=1e-4)
