@@ -1,4 +1,4 @@
-"""Eight networks at full size as ONNX files, for ``python benchmarks/run.py --only onnx``.
+"""Well-known networks at full size as ONNX files, for ``python benchmarks/run.py --only onnx``.
 
 ``python benchmarks/exported_models.py`` exports them from torchvision and transformers with random
 weights, beside the files that ``python tests/models/onnx_files.py`` downloads. It needs the extras
@@ -24,6 +24,7 @@ IMAGES = (
     "convnext_tiny",
     "swin_t",
     "vit_b_16",
+    "vgg16",
 )
 TOKENS = ("bert_base", "gpt2")
 SEQUENCE = 128

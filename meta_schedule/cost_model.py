@@ -84,7 +84,7 @@ class RandomModel(CostModel):
 
 
 class LightGBMModel(CostModel):
-    """Boosted trees over the numbers in decisions; static scores until it has `LEAST_POINTS` points."""
+    """Boosted trees over the numbers in decisions; static scores for less than `LEAST_POINTS`."""
 
     def __init__(self, library: Any, seed: int = 0):
         self._library, self._seed = library, seed

@@ -26,7 +26,8 @@ class Place:
     buffer: SSAValue
     indices: tuple[IntExpr, ...]
     type: Attribute
-    mask: SSAValue | None
+    mask: SSAValue | IntExpr | None
+    """The mask, or how many first lanes it has."""
 
     @property
     def lanes(self) -> int:
@@ -38,7 +39,14 @@ def place_of(op: Access, scope: Scope) -> Place:
     """The place that a load or store accesses, over the values of `scope`."""
     type_ = op.result.type if isinstance(op, loops.LoadOp) else op.value.type
     indices = tuple(scope.exprs(exprs_of(op.indices), op.operands_))
-    return Place(op.buffer, indices, type_, op.mask)
+    return Place(op.buffer, indices, type_, _mask_of(op.mask, scope))
+
+
+def _mask_of(mask: SSAValue | None, scope: Scope) -> SSAValue | IntExpr | None:
+    made = None if mask is None else mask.owner
+    if isinstance(made, loops.MaskOp):
+        return scope.expr(made.active.data, made.operands)
+    return mask
 
 
 def are_disjoint(places: Collection[Place]) -> bool:

@@ -23,7 +23,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 
 from ...dialects import loops
 from ...dialects.bounds import interval_of, is_less, is_non_negative
-from ...dialects.int_expr import ZERO
+from ...dialects.int_expr import ZERO, IntExpr
 from ...dialects.tir.types import BufferType
 from ..analysis.reductions import FloatAccumulation, accumulations
 from ..scope import Scope, is_inside, replace_by_block
@@ -72,6 +72,10 @@ class _Known:
     def content(self, place: Place) -> SSAValue | None:
         stored = self.last.get(place.buffer)
         return stored[1] if stored is not None and stored[0] == place else None
+
+
+_Masks = dict[tuple[SSAValue | IntExpr | None, int], SSAValue | None]
+"""Masks as values, by what a place has and its lanes."""
 
 
 class _Promoter:
@@ -155,8 +159,9 @@ class _Promoter:
         return not self.may_overlap or isinstance(buffer.owner, loops.AllocaOp)
 
     def _is_invariant(self, place: Place, op: loops.ForOp) -> bool:
-        used = [self.scope.values.list[i] for e in place.indices for i in e.args()]
-        used += [] if place.mask is None else [place.mask]
+        exprs = [e for e in (*place.indices, place.mask) if isinstance(e, IntExpr)]
+        used = [self.scope.values.list[i] for e in exprs for i in e.args()]
+        used += [place.mask] if isinstance(place.mask, SSAValue) else []
         return not any(v is op.loop_var or is_inside(v, op) for v in used)
 
     def _is_valid(self, place: Place) -> bool:
@@ -178,7 +183,8 @@ class _Promoter:
         """Rebuild the loop with the contents of the places as carried values."""
         values = self.scope.values.list
         around = Block()
-        inits = [self._content(p, known, around) for p in places]
+        masks = self._masks(places, around)
+        inits = [self._content(p, known, masks, around) for p in places]
         lower, extent = self.scope.exprs([op.lower.data, op.extent.data], op.operands_)
         _carry_in_body(op, places, self.scope)
         loop = loops.ForOp(
@@ -187,20 +193,33 @@ class _Promoter:
         around.add_op(loop)
         results = loop.carried[len(op.inits) :]
         for place, result in zip(places, results, strict=True):
-            around.add_op(loops.StoreOp(result, place.buffer, place.indices, values, place.mask))
+            mask = masks[place.mask, place.lanes]
+            around.add_op(loops.StoreOp(result, place.buffer, place.indices, values, mask))
         if guarded:
             around = Block([loops.IfOp([(ZERO, extent)], values, Region(around))])
         replace_by_block(op, around, loop.carried[: len(op.inits)])
         return loop
 
-    def _content(self, place: Place, known: _Known, block: Block) -> SSAValue:
+    def _masks(self, places: Sequence[Place], block: Block) -> _Masks:
+        """The masks of the places as values, one for equal masks."""
+        found: _Masks = {}
+        for mask, lanes in dict.fromkeys((p.mask, p.lanes) for p in places):
+            if isinstance(mask, IntExpr):
+                made = loops.MaskOp(mask, self.scope.values.list, lanes)
+                block.add_op(made)
+                found[mask, lanes] = made.result
+            else:
+                found[mask, lanes] = mask
+        return found
+
+    def _content(self, place: Place, known: _Known, masks: _Masks, block: Block) -> SSAValue:
         """The content of a place before the loop."""
         content = known.content(place)
         if content is not None:
             return content
-        load = loops.LoadOp(
-            place.buffer, place.indices, self.scope.values.list, place.type, place.mask
-        )
+        values = self.scope.values.list
+        mask = masks[place.mask, place.lanes]
+        load = loops.LoadOp(place.buffer, place.indices, values, place.type, mask)
         load.result.name_hint = place.buffer.name_hint
         block.add_op(load)
         return load.result

@@ -32,7 +32,9 @@ from xdsl.passes import ModulePass
 from xdsl.utils.hints import isa
 
 from ...dialects import loops
+from ...dialects.int_expr import IntExpr
 from ..scope import Scope
+from .lane_analysis import ELEMENTWISE
 from .places import Access, Place, are_disjoint, place_of
 from .promote_accumulators import promote_accumulators
 
@@ -59,7 +61,8 @@ def mem2reg(func: loops.FuncOp) -> None:
           loops.store %c, %t[0]
         }
 
-    All accesses must be at constant indices, outside parallel loops, and stores outside conditions.
+    All accesses must be at constant indices, outside parallel loops, and stores outside conditions;
+    if a store has a mask, all accesses have that mask.
     A block must not read elements of an earlier execution: its first access to each element is a
     store.
     """
@@ -78,18 +81,20 @@ def mem2reg(func: loops.FuncOp) -> None:
 def _candidate(op: loops.AllocaOp, scope: Scope) -> _Candidate | None:
     accesses: dict[Place, list[Access]] = {}
     root: Block | None = None
+    masks, is_masked = set[SSAValue | IntExpr | None](), False
     for use in op.result.uses:
         user = use.operation
         if not isinstance(user, loops.LoadOp | loops.StoreOp):
             return None
-        if isinstance(user, loops.StoreOp) and user.mask is not None:
-            return None
-        place = _whole(place_of(user, scope))
+        place = place_of(user, scope)
+        masks.add(place.mask)
+        is_masked |= isinstance(user, loops.StoreOp) and user.mask is not None
+        place = _whole(place)
         if place.buffer != op.result or any(not i.is_constant for i in place.indices):
             return None
         accesses.setdefault(place, []).append(user)
         root = user.parent if root is None else _common_block(root, user)
-    if root is None or not are_disjoint(accesses):
+    if root is None or not are_disjoint(accesses) or (is_masked and len(masks) > 1):
         return None
     users = [u for group in accesses.values() for u in group]
     return _Candidate(op, accesses, root) if all(_is_in_loops(u, root) for u in users) else None
@@ -175,10 +180,10 @@ class _Promotion:
         for op in list(block.ops):
             if isinstance(op, loops.LoadOp) and op.buffer in self.buffers:
                 content = self._content(_whole(place_of(op, self.scope)), contents)
-                op.result.replace_all_uses_with(_under(op, content))
+                op.result.replace_all_uses_with(self._under(op, content))
                 _drop(op)
             elif isinstance(op, loops.StoreOp) and op.buffer in self.buffers:
-                contents[place_of(op, self.scope)] = op.value
+                contents[_whole(place_of(op, self.scope))] = op.value
                 _drop(op)
             elif isinstance(op, loops.ForOp):
                 self._visit_loop(op, contents)
@@ -229,17 +234,38 @@ class _Promotion:
             ops = self.unwritten[place.type] = zero(place.type)
         return ops[-1].results[0]
 
+    def _under(self, op: loops.LoadOp, content: SSAValue) -> SSAValue:
+        """Emit the value of a load, from the content of its place, before the load.
 
-def _under(op: loops.LoadOp, content: SSAValue) -> SSAValue:
-    """Emit the value of a load, from the content of its place, before the load."""
-    if op.mask is None:
-        return content
-    off = zero(op.result.type)
-    values = [op.mask, content, off[-1].results[0]]
-    new = [*off, loops.LanewiseOp("arith.select", values, op.result.type)]
-    assert op.parent is not None
-    op.parent.insert_ops_before(new, op)
-    return new[-1].results[0]
+        Lanes outside of the mask are 0, but where nothing stores or combines them.
+        """
+        if op.mask is None or self._is_only_stored(op.result, place_of(op, self.scope).mask):
+            return content
+        off = zero(op.result.type)
+        values = [op.mask, content, off[-1].results[0]]
+        new = [*off, loops.LanewiseOp("arith.select", values, op.result.type)]
+        assert op.parent is not None
+        op.parent.insert_ops_before(new, op)
+        return new[-1].results[0]
+
+    def _is_only_stored(self, value: SSAValue, mask: SSAValue | IntExpr | None) -> bool:
+        """Whether a vector, and what is computed of it lane by lane, is only stored by a mask."""
+        for use in value.uses:
+            user = use.operation
+            if isinstance(user, loops.StoreOp):
+                if place_of(user, self.scope).mask != mask:
+                    return False
+            elif not isinstance(user, (*ELEMENTWISE, loops.LanewiseOp)):
+                return False
+            elif _lanes(user.results[0]) != _lanes(value):  # as of dot products
+                return False
+            elif not self._is_only_stored(user.results[0], mask):
+                return False
+        return True
+
+
+def _lanes(value: SSAValue) -> int:
+    return value.type.get_shape()[0] if isa(value.type, VectorType) else 1
 
 
 def zero(type_: Attribute) -> list[Operation]:

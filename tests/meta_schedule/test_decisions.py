@@ -5,7 +5,7 @@ from random import Random
 import pytest
 from tuned_kernels import matmul, tiled
 
-from xrelax import IRModule, tir
+from xrelax import tir
 from xrelax.backend.target import Target
 from xrelax.dialects.diagnostics import Diagnostic
 from xrelax.lowering.schedule.blocks import ScheduleError
@@ -17,7 +17,6 @@ from xrelax.meta_schedule.space_generator import (
     default_sample,
     replayed_sample,
 )
-from xrelax.script import from_source
 
 TARGET = Target("llvm -mtriple=x86_64-linux-gnu -mcpu=znver4")
 
@@ -133,6 +132,10 @@ def main(A: T.Buffer((8,), "float32")):
 
 
 def test_kernels_are_verified_before_a_trace_is_replayed():
-    module = IRModule({"main": from_source(UNINITIALIZED)})
-    with pytest.raises(Diagnostic, match="expected block 'A' to read initialized elements"):
+    sch = tir.Schedule(matmul())
+    sch.cache_read("C", 0, "global")
+    module = sch.mod.clone()
+    (first, *_) = (op for op in module.op.walk() if op.name == "tir.for")
+    first.detach()  # now nothing writes what is read
+    with pytest.raises(Diagnostic, match="expected block 'C' to read initialized elements"):
         replayed_sample(module, tir.schedule.Trace())

@@ -1,8 +1,9 @@
 """Measures compiled models beside PyTorch and ONNX Runtime, and writes docs/models.md.
 
-``python tests/models/table.py [model …]`` needs the extras `models` and `demo`, and the files that
-``python tests/models/onnx_files.py`` downloads. It replaces the rows of all models, or of those
-that are named. ``--operators`` writes only the lists of operators, which need no measurement.
+``python tests/models/table.py [model …]`` needs the extras `models` and `demo`, and the files of
+``python tests/models/onnx_files.py`` and ``python benchmarks/exported_models.py``. It replaces the
+rows of all models, or of those that are named. ``--operators`` writes only the lists of operators,
+which need no measurement.
 """
 
 import argparse
@@ -18,8 +19,12 @@ from multiprocessing import get_context
 from pathlib import Path
 
 import torch
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
+
+from exported_models import exported, inputs
 from onnx_measure import call_seconds, measure
-from onnx_zoo import ONNX_ZOO
+from onnx_zoo import ONNX_ZOO, OnnxEntry
 from operator_states import aten_section, onnx_section
 from zoo import ZOO, error
 
@@ -47,6 +52,12 @@ In quantized models a rounding error may change an integer by one. `smart-turn` 
 itself by as much in ONNX Runtime where the input changes by one rounding.
 """
 
+EXPORTED_HEAD = """## Networks at full size
+
+Files that `python benchmarks/exported_models.py` exports from torchvision and transformers, with
+random weights: an image of 224 x 224, or 128 tokens.
+"""
+
 TORCH_HEAD = """## PyTorch models
 
 Architectures of `transformers` in small configurations with random weights, beside PyTorch, in
@@ -64,6 +75,25 @@ def onnx_row(name: str) -> list[str]:
         f"{entry.package}: `{entry.file}`",
         error_cell(found.error, entry.tolerance),
     ]
+    return [*cells, milliseconds(found.call_seconds), f"{found.compile_seconds:.1f} s"]
+
+
+EXPORTED = {path.name: name for name, path in exported().items()}
+
+
+class ExportedEntry(OnnxEntry):
+    """A network that `exported_models` exports."""
+
+    @property
+    def path(self) -> Path:
+        return exported()[EXPORTED[self.file]]
+
+
+def exported_row(name: str) -> list[str]:
+    """A network at full size, its error, and its times."""
+    entry = ExportedEntry("exported", name, lambda: [inputs(EXPORTED[name])])
+    found = measure(entry, REPEATS)
+    cells = [f"`{name}`", error_cell(found.error, entry.tolerance)]
     return [*cells, milliseconds(found.call_seconds), f"{found.compile_seconds:.1f} s"]
 
 
@@ -102,6 +132,7 @@ def milliseconds(seconds: float) -> str:
 Row = Callable[[str], list[str]]
 SECTIONS: dict[str, tuple[Sequence[str], Iterable[str], Row]] = {
     ONNX_HEAD: (("Model", "File", "Error", "Call", "Compile"), ONNX_ZOO, onnx_row),
+    EXPORTED_HEAD: (("Model", "Error", "Call", "Compile"), EXPORTED, exported_row),
     TORCH_HEAD: (("Model", "Error", "Call", "Compile"), ZOO, torch_row),
 }
 """The columns of the tables, the models, and what measures one."""

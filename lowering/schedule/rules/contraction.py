@@ -38,6 +38,7 @@ from .contraction_plan import Plan, is_near
 from .inner_products import tile_inner_products
 from .loop_partition import peel_remainder, trim_remainder
 from .match_contraction import Contraction, column_dim, contraction_of
+from .panels import lay_out_panels
 from .plan_choices import decide_panel, decide_plan
 from .small_m import SmallM, small_m
 from .storage import compact_scratch
@@ -56,31 +57,18 @@ def tile_contractions(sch: Schedule, func: tir.PrimFuncOp, target: Target) -> No
     for block in blocks_in(func):
         contraction = contraction_of(block)
         if contraction is not None and contraction.rhs[0].buffer in func.layout_free:
-            width = decide_panel(sch, contraction, target)
-            contraction = lay_out_panels(sch, contraction, width)
+            contraction = in_panels(sch, contraction, decide_panel(sch, contraction, target))
         plan = None if contraction is None else decide_plan(sch, contraction, target)
         if plan is not None:
             for version in _versions(sch, plan, target):
                 apply_plan(sch, version)
 
 
-def lay_out_panels(sch: Schedule, contraction: Contraction, width: int | None) -> Contraction:
-    """Lay out the constant right operand in panels of a width; returns the contraction."""
-    load, block = contraction.rhs[0], contraction.block
-    place = column_dim(contraction, load)
-    if width is None or place is None:
+def in_panels(sch: Schedule, contraction: Contraction, width: int | None) -> Contraction:
+    """The contraction with its constant right operand in panels of a width, if it has one."""
+    if width is None or not lay_out_panels(sch, contraction, contraction.rhs[0], width):
         return contraction
-    assert isinstance(load.buffer.type, tir.BufferType)
-    dims = load.buffer.type.dims
-
-    def panels(e: Sequence[IntExpr]) -> list[IntExpr]:
-        return [e[place] // width, *e[:place], *e[place + 1 :], e[place] % width]
-
-    shape = [(dims[place] + width - 1) // width, *dims[:place], *dims[place + 1 :]]
-    buffer = ("read", block.read_buffers.index(load.buffer))
-    places = IndexMap.of(panels, len(dims))
-    sch.transform_layout(sch.rv(block), buffer, places, shape=[*shape, width])
-    return _rematch(block, width)
+    return _rematch(contraction.block, width)
 
 
 def _versions(sch: Schedule, plan: Plan, target: Target) -> list[Plan]:

@@ -28,7 +28,7 @@ from ....backend.target import Target
 from ....dialects import tir
 from ....dialects.dtypes import byte_width
 from ....dialects.int_expr import ONE
-from ....dialects.nesting import operations_in
+from ....dialects.nesting import enclosing, operations_in
 from ...analysis.strides import Strides
 from ..blocks import blocks_in, iterator_kinds, loops_around, only_writer
 from ..conditions import choices_of
@@ -36,6 +36,7 @@ from ..primitives.random_variables import LoopRV
 from ..primitives.schedule import Schedule
 from .loop_partition import interior, peel_remainder, trim_remainder
 from .match_windows import SlidingWindows, windows_of
+from .panels import lay_out_panels
 from .storage import compact_scratch
 from .write_back import consumer_of, write_back
 
@@ -101,6 +102,7 @@ def _tile(sch: Schedule, windows: SlidingWindows, copy: tir.BlockOp | None, targ
     blocks = [0, *(n for n in range(1, vectors) if vectors % n == 0)]
     in_block = sch.decide(f"{name}.block", in_block or 0, lambda: blocks) or None
     block, columns, vectors = _tile_loops(sch, windows, width, lanes, in_block)
+    _lay_out_weights(sch, windows, lanes)
     if copy is not None and block is not None:
         sch.applies(sch.compute_at, sch.rv(copy), sch.rv(block))
         compact_scratch(sch, copy.write_buffers[0])
@@ -113,6 +115,14 @@ def _tile(sch: Schedule, windows: SlidingWindows, copy: tir.BlockOp | None, targ
         for inner in blocks_in(part):
             sch.applies(sch.fold_conditions, sch.rv(inner))
         trim_remainder(sch, part)
+
+
+def _lay_out_weights(sch: Schedule, windows: SlidingWindows, lanes: int) -> None:
+    """Let the constant weights of a vector of channels follow each other in memory."""
+    func = enclosing(windows.contraction.block, tir.PrimFuncOp)
+    for load in windows.contraction.rhs:
+        if func is not None and load.buffer in func.layout_free and windows.channels > lanes:
+            lay_out_panels(sch, windows.contraction, load, lanes)
 
 
 def choose_width(windows: SlidingWindows, target: Target) -> int:

@@ -33,7 +33,7 @@ from ..blocks import (
     uses_of,
 )
 from ..primitives.schedule import Schedule
-from .contraction import finish_tiles, lay_out_panels, tile_loops
+from .contraction import finish_tiles, in_panels, tile_loops
 from .contraction_plan import Plan
 from .loop_partition import peel_remainder, trim_remainder
 from .match_contraction import Contraction, contraction_of
@@ -126,7 +126,7 @@ def _schedule(sch: Schedule, func: tir.PrimFuncOp, stages: _Stages, target: Targ
     tile = tile_of_products(count, depth, columns, bits, target)
     width, load, block = tile.vectors * lanes, products.rhs[0], products.loops[COLUMNS]
     if load.buffer in func.layout_free and uses_of(load.buffer).loads == [load]:
-        products = lay_out_panels(sch, products, width)
+        products = in_panels(sch, products, width)
     plan = Plan(products, TILES, tile, lanes, packs=False, outermost=OUTERMOST)
     rows, panel = tile_loops(sch, plan)
     write_back(sch, products.block, None, rows, lanes)

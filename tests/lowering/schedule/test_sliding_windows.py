@@ -98,3 +98,19 @@ def test_nothing_is_copied():
     schedule = stage_text(function, "schedule", "llvm -mcpu=haswell")
     assert "sch.compute_inline(" in schedule and "sch.skip_padding(" in schedule
     assert '"pad_temp"' not in stage_text(function, "tir", "llvm -mcpu=haswell")
+
+
+@pytest.mark.parametrize("channels", [16, 40, 48])
+def test_constant_weights_are_in_panels_of_lanes(channels):
+    options = options_of(1, (1, 1, 1, 1), 1) | {"groups": channels} | LAYOUTS
+    x, w = draw((1, 6, 7, channels), "float32"), draw((channels, 1, 3, 3), "float32")
+    builder, given = relax.BlockBuilder(), relax.Var("x", relax.TensorType(x.shape, "float32"))
+    with builder.function("main", [given]):
+        found = builder.emit(relax.op.nn.conv2d(given, relax.const(w), **options))
+        builder.emit_func_output(found)
+    module, target = builder.get(), "llvm -mcpu=znver4 -mtriple=x86_64-linux-gnu"
+    scheduled = stage_text(module, "tir", target)
+    panels = f"<[{-(-channels // 16)}, 3, 3, 1, 16], f32>"
+    assert (panels in scheduled) == (channels > 16)
+    wanted = Conv2dOp.reference([x, w], options | {"out_dtype": None})
+    compare(relax.build(module, check=True)["main"](x).numpy(), wanted, "float32")

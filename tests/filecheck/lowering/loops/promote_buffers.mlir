@@ -93,9 +93,10 @@ loops.func @guarded(%X: !tir.buffer<[m], f32>, %Y: !tir.buffer<[n], f32>) symbol
 // CHECK-LABEL: loops.func @tile(
 // CHECK-NEXT:    %on = loops.mask 12 : vector<16xi1>
 // CHECK-NEXT:    loops.if (0 < m) {
-// CHECK-NEXT:      %Y_1 = loops.load %Y[0, 0] mask %on : {{.*}} -> vector<16xf32>
-// CHECK-NEXT:      %Y_2 = loops.load %Y[1, 0] mask %on : {{.*}} -> vector<16xf32>
-// CHECK-NEXT:      %0, %1 = loops.for %k in (0, m) carry (%Y_3 = %Y_1 : vector<16xf32>, %Y_4 = %Y_2 : vector<16xf32>) {
+// CHECK-NEXT:      %0 = loops.mask 12 : vector<16xi1>
+// CHECK-NEXT:      %Y_1 = loops.load %Y[0, 0] mask %0 : {{.*}} -> vector<16xf32>
+// CHECK-NEXT:      %Y_2 = loops.load %Y[1, 0] mask %0 : {{.*}} -> vector<16xf32>
+// CHECK-NEXT:      %1, %2 = loops.for %k in (0, m) carry (%Y_3 = %Y_1 : vector<16xf32>, %Y_4 = %Y_2 : vector<16xf32>) {
 // CHECK-NEXT:        %x0 = loops.load %X[%k, 0]
 // CHECK-NEXT:        %v0 = vector.broadcast %x0 : f32 to vector<16xf32>
 // CHECK-NEXT:        %s0 = arith.addf %Y_3, %v0 fastmath<reassoc,nsz,contract> : vector<16xf32>
@@ -104,8 +105,8 @@ loops.func @guarded(%X: !tir.buffer<[m], f32>, %Y: !tir.buffer<[n], f32>) symbol
 // CHECK-NEXT:        %s1 = arith.addf %Y_4, %v1 fastmath<reassoc,nsz,contract> : vector<16xf32>
 // CHECK-NEXT:        loops.yield %s0, %s1 : vector<16xf32>, vector<16xf32>
 // CHECK-NEXT:      }
-// CHECK-NEXT:      loops.store %0, %Y[0, 0] mask %on : {{.*}}, vector<16xf32>
-// CHECK-NEXT:      loops.store %1, %Y[1, 0] mask %on : {{.*}}, vector<16xf32>
+// CHECK-NEXT:      loops.store %1, %Y[0, 0] mask %0 : {{.*}}, vector<16xf32>
+// CHECK-NEXT:      loops.store %2, %Y[1, 0] mask %0 : {{.*}}, vector<16xf32>
 // CHECK-NEXT:    }
 loops.func @tile(%X: !tir.buffer<[m, 2], f32>, %Y: !tir.buffer<[2, 12], f32>) symbols [m] noalias {
   %on = loops.mask 12 : vector<16xi1>
@@ -330,12 +331,76 @@ loops.func @kept(%Y: !tir.buffer<[n], f32>) symbols [n] noalias {
 // CHECK-NEXT:    %on = loops.mask 12 : vector<16xi1>
 // CHECK:         %[[OFF:.*]] = vector.broadcast %{{.*}} : f32 to vector<16xf32>
 // CHECK-NEXT:    %[[V:.*]] = loops.lanewise "arith.select"(%on, %x, %[[OFF]])
-// CHECK-NEXT:    loops.store %[[V]], %Y[0] mask %on : {{.*}}, vector<16xf32>
-loops.func @masked_read(%X: !tir.buffer<[16], f32>, %Y: !tir.buffer<[12], f32>) noalias {
+// CHECK-NEXT:    loops.store %[[V]], %Y[0] : {{.*}}, vector<16xf32>
+loops.func @masked_read(%X: !tir.buffer<[16], f32>, %Y: !tir.buffer<[16], f32>) noalias {
   %t = loops.alloca : !tir.buffer<[16], f32>
   %x = loops.load %X[0] : !tir.buffer<[16], f32> -> vector<16xf32>
   loops.store %x, %t[0] : !tir.buffer<[16], f32>, vector<16xf32>
   %on = loops.mask 12 : vector<16xi1>
   %v = loops.load %t[0] mask %on : !tir.buffer<[16], f32> -> vector<16xf32>
-  loops.store %v, %Y[0] mask %on : !tir.buffer<[12], f32>, vector<16xf32>
+  loops.store %v, %Y[0] : !tir.buffer<[16], f32>, vector<16xf32>
+}
+
+// -----
+
+// An accumulator under equal masks, which only masked lanes are stored of.
+
+// CHECK-LABEL: loops.func @masked_scratch(
+// CHECK-NOT:     loops.alloca
+// CHECK:         %[[S:.*]] = loops.for %k in (0, 8) carry (%t = %zero : vector<16xf32>) {
+// CHECK:           %x = loops.load %X[%k, 0] mask %{{.*}} : {{.*}} -> vector<16xf32>
+// CHECK-NEXT:      %s = arith.addf %t, %x {{.*}} : vector<16xf32>
+// CHECK-NEXT:      loops.yield %s : vector<16xf32>
+// CHECK:         loops.store %[[S]], %Y[0] mask %{{.*}} : {{.*}}, vector<16xf32>
+loops.func @masked_scratch(%X: !tir.buffer<[8, 12], f32>, %Y: !tir.buffer<[12], f32>) noalias {
+  %t = loops.alloca : !tir.buffer<[16], f32>
+  %z = arith.constant 0.0 : f32
+  %zero = vector.broadcast %z : f32 to vector<16xf32>
+  %m0 = loops.mask 12 : vector<16xi1>
+  loops.store %zero, %t[0] mask %m0 : !tir.buffer<[16], f32>, vector<16xf32>
+  loops.for %k in (0, 8) {
+    %m1 = loops.mask 12 : vector<16xi1>
+    %a = loops.load %t[0] mask %m1 : !tir.buffer<[16], f32> -> vector<16xf32>
+    %x = loops.load %X[%k, 0] mask %m1 : !tir.buffer<[8, 12], f32> -> vector<16xf32>
+    %s = arith.addf %a, %x : vector<16xf32>
+    loops.store %s, %t[0] mask %m1 : !tir.buffer<[16], f32>, vector<16xf32>
+  }
+  %m2 = loops.mask 12 : vector<16xi1>
+  %r = loops.load %t[0] mask %m2 : !tir.buffer<[16], f32> -> vector<16xf32>
+  loops.store %r, %Y[0] mask %m2 : !tir.buffer<[12], f32>, vector<16xf32>
+}
+
+// -----
+
+// Lanes that another store leaves are read: memory.
+
+// CHECK-LABEL: loops.func @unequal_masks(
+// CHECK-NEXT:    %t = loops.alloca
+// CHECK:         loops.load %t[0] mask
+loops.func @unequal_masks(%X: !tir.buffer<[16], f32>, %Y: !tir.buffer<[12], f32>) noalias {
+  %t = loops.alloca : !tir.buffer<[16], f32>
+  %x = loops.load %X[0] : !tir.buffer<[16], f32> -> vector<16xf32>
+  %m0 = loops.mask 8 : vector<16xi1>
+  loops.store %x, %t[0] mask %m0 : !tir.buffer<[16], f32>, vector<16xf32>
+  %m1 = loops.mask 12 : vector<16xi1>
+  %r = loops.load %t[0] mask %m1 : !tir.buffer<[16], f32> -> vector<16xf32>
+  loops.store %r, %Y[0] mask %m1 : !tir.buffer<[12], f32>, vector<16xf32>
+}
+
+// -----
+
+// The mask of an accumulator may be computed in the loop, if it is the same each time.
+
+// CHECK-LABEL: loops.func @mask_in_the_loop(
+// CHECK-NEXT:    %[[M:.*]] = loops.mask n : vector<16xi1>
+// CHECK-NEXT:    %[[Y:.*]] = loops.load %Y[0] mask %[[M]]
+// CHECK-NEXT:    %{{.*}} = loops.for %k in (0, 8) carry (%{{.*}} = %[[Y]] : vector<16xf32>) {
+loops.func @mask_in_the_loop(%X: !tir.buffer<[8, n], f32>, %Y: !tir.buffer<[n], f32>) symbols [n] noalias {
+  loops.for %k in (0, 8) {
+    %m = loops.mask n : vector<16xi1>
+    %y = loops.load %Y[0] mask %m : !tir.buffer<[n], f32> -> vector<16xf32>
+    %x = loops.load %X[%k, 0] mask %m : !tir.buffer<[8, n], f32> -> vector<16xf32>
+    %s = arith.addf %y, %x : vector<16xf32>
+    loops.store %s, %Y[0] mask %m : !tir.buffer<[n], f32>, vector<16xf32>
+  }
 }
