@@ -79,6 +79,7 @@ class TaskSearch:
         self.is_exhausted = False
         self.rounds = 0
         self.baseline: Artifact | None = None
+        self.baseline_secs: list[float] | None = None
         random = Random(self.seed * 1_000_003 + self.task_id)
         self.strategy = SearchStrategy(
             self.workload.mod, task.target, task.space_generator, self.model, random, self.is_random
@@ -116,8 +117,10 @@ class TaskSearch:
         if result.error_msg is not None:
             self.log.error("%s: the default schedule: %s", self.task.task_name, result.error_msg)
             return f"{self.task.task_name}: {result.error_msg}"
-        self.baseline_secs = result.baseline_secs
-        if self.task.space_generator.has_default:
+        known = next((r.baseline_secs for r in self.records if r.baseline_secs), None)
+        self.baseline_secs = result.baseline_secs if known is None else list(known)
+        is_known = any(map(_is_default, self.records))
+        if self.task.space_generator.has_default and not is_known:
             self._commit(sample, result._replace(run_secs=result.baseline_secs), confirmed=True)
         self._learn()
         return None
@@ -190,13 +193,17 @@ class TaskSearch:
         return [found[i] for i in range(len(artifacts))]
 
     def _record(self, sample: Sample, result: RunnerResult) -> TuningRecord:
+        """The record of a measurement, whose times are parts of the first time of the default."""
+        seconds = zip(result.run_secs or (), result.baseline_secs or (), strict=True)
+        parts = [own / default for own, default in seconds]
+        scaled = [p * b for p, b in zip(parts, self.baseline_secs or (), strict=bool(parts))]
         return TuningRecord(
             sample.trace,
             self.workload,
-            result.run_secs,
+            scaled or None,
             self.task.target,
             [info for case in self.cases for info in case.arguments],
-            baseline_secs=result.baseline_secs,
+            baseline_secs=self.baseline_secs,
             decisions=sample.values,
             error=result.error_msg,
             key=sample.key,
