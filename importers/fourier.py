@@ -1,16 +1,16 @@
-"""Discrete Fourier transforms of known lengths as matmuls with constant matrices."""
+"""Discrete Fourier transforms as matmuls, with constant matrices where lengths are known."""
 
 from __future__ import annotations
 
 from functools import cache, reduce
-from math import inf
+from math import inf, pi
 from operator import mul
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..dialects.int_expr import IntExpr
+from ..dialects.int_expr import ONE, IntExpr
 from ..dialects.relax import TensorData
 from .emitter import Emitter, Value, dims_of, dtype_of
 
@@ -41,22 +41,66 @@ def transform_weights(
 
 
 def transformed(
-    emitter: Emitter, x: Value, size: int, *, inverse: bool = False, onesided: bool = False,
-    scale: float = 1.0,
+    emitter: Emitter, x: Value, size: IntExpr, *, inverse: bool = False, onesided: bool = False,
+    exponent: float = 0.0,
 ) -> Value:  # fmt: skip
     """The transforms of the next to last dim of a tensor whose last dim has the parts of numbers.
 
     The tensor has the numbers that the transform reads, or the first of them, and the others are 0.
-    Options are those of `transform_weights`. Long lengths with factors are several matmuls.
+    Options are those of `transform_weights`; the scale is a power of the length. Long lengths with
+    factors are several matmuls. Weights for a length that is a symbol are computed by the graph.
     """
-    count, parts = (d.constant for d in dims_of(x)[-2:])
-    assert count is not None and parts is not None
-    real = parts == 1 or onesided
-    factor = last_factor(size, real)
+    *before, count, parts = dims_of(x)
+    if size.constant is not None and count.constant is not None:
+        scale = max(size.constant, 1) ** exponent
+        return _of_known_length(emitter, x, size.constant, inverse, onesided, scale)
+    weights = _symbolic_weights(emitter, count, size, parts.offset, inverse, onesided, exponent)
+    outputs, kinds = dims_of(weights)[2:]
+    matrix = emitter.reshape(emitter.astype(weights, dtype_of(x)), [count * parts, outputs * kinds])
+    found = emitter.op("matmul", emitter.reshape(x, [*before, count * parts]), matrix)
+    return emitter.reshape(found, [*before, outputs, kinds])
+
+
+def _of_known_length(
+    emitter: Emitter, x: Value, size: int, inverse: bool, onesided: bool, scale: float
+) -> Value:
+    count, parts = (d.offset for d in dims_of(x)[-2:])
+    factor = last_factor(size, parts == 1 or onesided)
     if factor is not None:
         return _in_steps(emitter, x, size, factor, inverse, onesided, scale)
     weights = transform_weights(size, parts, inverse=inverse, onesided=onesided, scale=scale)
     return _product(emitter, x, weights[:count])
+
+
+def _symbolic_weights(
+    emitter: Emitter, count: IntExpr, size: IntExpr, parts: int, inverse: bool, onesided: bool,
+    exponent: float,
+) -> Value:  # fmt: skip
+    """The first `count` of `transform_weights`, in float64."""
+
+    def op(name: str, *operands: Value | IntExpr | float, dtype: str = "float64") -> Value:
+        return emitter.op(name, *(emitter.as_tensor(o, dtype) for o in operands))
+
+    columns = size // 2 + 1 if onesided and not inverse else size
+    rows = emitter.reshape(_numbers(emitter, count), [count, ONE])
+    products = op("multiply", rows, _numbers(emitter, columns), dtype="int64")
+    turns = op("divide", op("mod", products, size, dtype="int64"), size)
+    angles, scale = op("multiply", turns, 2 * pi), op("power", size, exponent)
+    if inverse and onesided:
+        doubled = op("multiply", rows, 2, dtype="int64")
+        is_alone = op("equal", op("mod", doubled, size, dtype="int64"), 0, dtype="int64")
+        sides = emitter.op("where", is_alone, *(emitter.number(n, "float64") for n in (1, 2)))
+        scale = op("multiply", sides, scale)
+    cosines, waves = (op("multiply", op(name, angles), scale) for name in ("cos", "sin"))
+    opposite = op("negative", waves)
+    sines, others = (waves, opposite) if inverse else (opposite, waves)
+    pairs = [[cosines, sines], [others, cosines]][:parts]
+    kept = 1 if inverse and onesided else 2
+    return emitter.op("stack", *(emitter.op("stack", *p[:kept], axis=2) for p in pairs), axis=1)
+
+
+def _numbers(emitter: Emitter, count: IntExpr) -> Value:
+    return emitter.op("arange", start=0, end=count, step=1, dtype="int64")
 
 
 def _product(emitter: Emitter, x: Value, weights: NDArray[np.float64]) -> Value:
@@ -108,7 +152,7 @@ def _in_steps(
     count, parts = dims_of(x)[-2:]
     rows = reduce(mul, before, IntExpr.of(1))
     x = emitter.reshape(x, [rows, count // IntExpr.of(b), IntExpr.of(b), parts])
-    x = transformed(emitter, emitter.permute(x, [0, 2, 1, 3]), a, inverse=inverse, scale=scale)
+    x = _of_known_length(emitter, emitter.permute(x, [0, 2, 1, 3]), a, inverse, False, scale)
     weights = _weights_of_step(a, b, inverse, onesided)
     x = _product(emitter, emitter.permute(x, [2, 0, 1, 3]), weights)
     x = emitter.permute(x, [1, 2, 0, 3])

@@ -31,19 +31,28 @@ def draw_symbols(
 ) -> dict[str, int]:
     """Values from 1 to `largest` for the symbols of a function's parameters, or all `EQUAL`.
 
+    Values outside of the ranges of a graph function's attributes are replaced by the nearest ones.
     Raises EvaluationError where some dim with symbols stays below 1.
     """
     params = parameters(op)
     dims = [d for _, type_ in params for d in _dims(type_) if not d.is_constant]
     names = sorted({s for d in dims for s in d.symbols()})
     indices = [name for name, type_ in params if isinstance(type_, IndexType)]
+    ranges = op.symbol_ranges() if isinstance(op, relax.FuncOp) else {}
+    most = EQUAL if equal else largest
+    bounds = {name: _bounds(most, *ranges.get(name, (1, None))) for name in [*names, *indices]}
     if equal:
-        return dict.fromkeys([*names, *indices], EQUAL)
+        return {name: high for name, (_, high) in bounds.items()}
     for _ in range(ATTEMPTS):
-        symbols = {name: int(rng.integers(1, largest + 1)) for name in [*names, *indices]}
+        symbols = {n: int(rng.integers(low, high + 1)) for n, (low, high) in bounds.items()}
         if all(number(d, symbols) >= 1 for d in dims):
             return symbols
     raise EvaluationError(f"expected dims of at least 1 for some symbols up to {largest}, got none")
+
+
+def _bounds(largest: int, least: int, most: int | None) -> tuple[int, int]:
+    low = max(1, least)
+    return low, max(low, min(largest, most or largest))
 
 
 def draw_arguments(

@@ -23,6 +23,7 @@ from .constant import TensorData as TensorData
 from .constant import sidecar as sidecar
 from .control import IfOp as IfOp
 from .control import YieldOp as YieldOp
+from .func import SYMBOL_BOUNDS as SYMBOL_BOUNDS
 from .func import DataflowOp as DataflowOp
 from .func import FuncOp as FuncOp
 from .func import OutputOp as OutputOp

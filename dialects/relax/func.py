@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, StringAttr, UnitAttr
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DictionaryAttr,
+    IntegerAttr,
+    StringAttr,
+    UnitAttr,
+)
 from xdsl.ir import Attribute, Operation, Region, SSAValue
 from xdsl.irdl import (
     operand_def,
@@ -35,6 +41,9 @@ from .control import IfOp
 from .symbols import determined_symbols, undeclared_symbol
 from .type_relations import says_less
 from .types import type_symbols
+
+SYMBOL_BOUNDS = ("tir_var_lower_bound", "tir_var_upper_bound")
+"""The attributes of functions for the least and the greatest values of symbols, as TVM's."""
 
 
 @irdl_op_definition
@@ -81,8 +90,31 @@ class FuncOp(GraphFunctionOp):
         """The symbols that parameters determine, in order of first occurrence."""
         return determined_symbols(p.type for p in self.params)
 
+    def symbol_ranges(self) -> dict[str, tuple[int, int | None]]:
+        """The least and the greatest value of each symbol of the parameters, `None` for no limit.
+
+        The attributes ``tir_var_lower_bound`` and ``tir_var_upper_bound`` have those above 0.
+        """
+        lower, upper = (self._bounds(name) for name in SYMBOL_BOUNDS)
+        return {s: (lower.get(s, 0), upper.get(s)) for s in self.declared_symbols()}
+
+    def _bounds(self, name: str) -> dict[str, int]:
+        """An attribute with an integer for each symbol; raises VerifyException for another."""
+        bounds = self.attrs.data.get(name) if self.attrs is not None else None
+        numbers: dict[str, int] = {}
+        if isinstance(bounds, DictionaryAttr):
+            for symbol, value in bounds.data.items():
+                if isinstance(value, IntegerAttr):
+                    numbers[symbol] = value.value.data
+        if bounds is not None and not (
+            isinstance(bounds, DictionaryAttr) and len(numbers) == len(bounds.data)
+        ):
+            raise VerifyException(f"expected '{name}' to have integers of symbols, got {bounds}")
+        return numbers
+
     def verify_(self) -> None:
         self.verify_parameters()
+        self.symbol_ranges()
         last = self.body.block.last_op
         if not isinstance(last, ReturnOp):
             raise VerifyException("expected a function to end with 'relax.return'")

@@ -11,8 +11,9 @@ import torch
 from torch import fx
 from torch.export import ExportedProgram
 from torch.export.graph_signature import ConstantArgument, InputKind, OutputKind
+from torch.utils import _pytree as pytree
 from torch.utils._pytree import TreeSpec
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, i64
+from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, i64
 from xdsl.ir import Attribute
 
 from ...dialects import relax
@@ -21,6 +22,7 @@ from ..unsupported import Problem, UnsupportedError
 from .error_checks import move_checks
 from .export import decompositions
 from .graph import DROPPED, GETITEM, GraphImport, Input, submodule
+from .guards import Guards
 from .nodes import live_nodes
 from .parameters import parameter_data
 from .registry import Converter, load_converters, overload_name
@@ -114,19 +116,10 @@ class Program:
 
     @cached_property
     def symbols(self) -> Symbols:
-        """The names of the symbols."""
+        """The names of the symbols, and their ranges."""
         env = shape_env_of(self.graph)
-        return Symbols({} if env is None else dim_names(env))
-
-    @cached_property
-    def ranges(self) -> dict[str, tuple[int, int | None]]:
-        """The least and the greatest value of each symbol, `None` for no upper bound."""
-        found: dict[str, tuple[int, int | None]] = {}
         constraints: dict[Any, Any] = getattr(self.program, "range_constraints")
-        for symbol, bounds in constraints.items():
-            lower, upper = (int(b) if b.is_Integer else None for b in (bounds.lower, bounds.upper))
-            found[self.symbols.names.get(str(symbol), str(symbol))] = (lower or 0, upper)
-        return found
+        return Symbols({} if env is None else dim_names(env), constraints)
 
     @cached_property
     def inputs(self) -> list[fx.Node]:
@@ -174,7 +167,7 @@ class Program:
         """The import for `from_exported_program`; raises as `verify_mutations`."""
         self.verify_mutations()
         inputs, weights = self.parameters(), self.weights()
-        attrs = self._bounds({i.node for i in inputs})
+        attrs: dict[str, Attribute] = {}
         if keep_params_as_input:
             attrs["num_input"] = IntegerAttr(len(inputs), i64)
             if weights:
@@ -184,8 +177,16 @@ class Program:
             weights = {}
         return GraphImport(
             self.graph, inputs, weights, self.results, self.symbols, attrs=attrs,
-            converters=self.converters, takes_key=True,
+            converters=self.converters, takes_key=True, guards=self.guards(),
         )  # fmt: skip
+
+    def guards(self) -> Guards:
+        """What the program assumes of the sizes of its inputs."""
+        args, kwargs = pytree.tree_unflatten(self.inputs, structures(self.program)[0])
+        names = argument_names(self.program) or ()
+        given: list[Any] = [*args, *kwargs.values()]
+        texts: Sequence[str] = getattr(self.program, "_guards_code", ())
+        return Guards(texts, dict(zip(names, given, strict=False)))
 
     def verify_mutations(self) -> None:
         """Raise UnsupportedError if the program mutates a buffer that it reads, or an input.
@@ -211,16 +212,6 @@ class Program:
                 "expected a program without side effects, got one that changes "
                 + "; ".join(f"{p.target} '{p.name}' at {p.place}: {p.advice}" for p in problems),
             )
-
-    def _bounds(self, inputs: set[fx.Node]) -> dict[str, Attribute]:
-        """The ranges of the symbols of the inputs' shapes, as TVM's attributes."""
-        dims = [d for n in inputs for d in self.symbols.dims_of_input(n.meta["val"])]
-        used = {s for dim in dims for s in dim.symbols()}
-        ranges = {name: bounds for name, bounds in self.ranges.items() if name in used}
-        lower = {name: IntegerAttr(low, i64) for name, (low, _) in ranges.items() if low > 0}
-        upper = {name: IntegerAttr(h, i64) for name, (_, h) in ranges.items() if h is not None}
-        named = {"tir_var_lower_bound": lower, "tir_var_upper_bound": upper}
-        return {name: DictionaryAttr(entries) for name, entries in named.items() if entries}
 
     def _placeholders(self) -> list[fx.Node]:
         return [n for n in self.graph.nodes if n.op == "placeholder"]
@@ -254,6 +245,16 @@ def structures(program: ExportedProgram) -> tuple[TreeSpec, TreeSpec]:
     given, result = program.call_spec.in_spec, program.call_spec.out_spec
     assert given is not None and result is not None
     return given, result
+
+
+def argument_names(program: ExportedProgram) -> list[str] | None:
+    """The names of the model's arguments, `None` unless the export has one for each."""
+    signature = program.module_call_graph[0].signature
+    names = getattr(signature, "forward_arg_names", None)
+    positional, named = structures(program)[0].children()
+    if names is None or len(names) != positional.num_children + named.num_children:
+        return None
+    return [*names[: positional.num_children], *named.context]
 
 
 def _drops(node: fx.Node) -> bool:

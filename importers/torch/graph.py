@@ -9,26 +9,24 @@ from typing import Any, cast
 import torch
 from torch import fx
 from torch.utils import _pytree as pytree
-from xdsl.dialects.builtin import (
-    ModuleOp,
-    i64,
-)
+from xdsl.dialects.builtin import ModuleOp, i64
 from xdsl.ir import Attribute, Block, Operation
 
 from ...dialects import relax
 from ...dialects.diagnostics import verify
 from ...dialects.int_expr import IntExpr
 from ...dialects.relax.symbols import determined_symbols
-from ...dialects.relax.types import type_symbols
 from ..emitter import Emitter, Value
 from ..functions import graph_function, hint
 from ..key_parameter import KeyParameter
 from ..unsupported import Problem, Unsupported, UnsupportedError
 from .complex_numbers import Complex, as_complex, is_complex, pairs_type, part_dtype
 from .complex_operators import convert_complex, has_complex
+from .composed_dims import read_composed_dims
 from .context import Context
 from .dtypes import COMPLEX_ADVICE
 from .equal_sizes import equal_sizes
+from .guards import Guards
 from .known_reads import known_reads
 from .nodes import READS, live_nodes
 from .parameters import evaluated
@@ -79,6 +77,8 @@ class GraphImport:
     converters: Mapping[str, Converter] = field(default_factory=load_converters)
     takes_key: bool = False
     """Whether the function gets a parameter for the key of random numbers, if it has some."""
+    guards: Guards = field(default_factory=Guards)
+    """What the graph assumes of the sizes of its inputs."""
     values: dict[fx.Node, Any] = field(default_factory=lambda: dict[fx.Node, Any]())
     """The values of nodes in the module, when it is made."""
     origins: dict[Operation, fx.Node] = field(default_factory=lambda: dict[Operation, fx.Node]())
@@ -166,7 +166,23 @@ class _Importer:
             tensor = self.tensor(arg, value)
             self.values[given.node] = self.given.symbols.expr(value) if is_size else tensor
         if not self.problems:
-            self.verify_symbols()
+            self.read_composed_dims()
+            self.check_guards()
+
+    def read_composed_dims(self) -> None:
+        """Declare symbols that only a composed dim of a tensor determines."""
+        names = [given.name for given in self.given.inputs]
+        for index, value in read_composed_dims(self.context, self.entry, names).items():
+            node = self.given.inputs[index].node
+            self.values[node] = self.tensor(value, node.meta["val"])
+
+    def check_guards(self) -> None:
+        try:
+            self.given.guards.check(self.context)
+        except Unsupported as error:
+            node = self.given.inputs[0].node
+            problem = Problem("guard", node.name, place(node), error.reason, error.advice)
+            self.problems.append(problem)
 
     def param_type(self, node: fx.Node) -> Attribute:
         """The type of a parameter; raises Unsupported for values that cannot be parameters."""
@@ -178,16 +194,6 @@ class _Importer:
     def tensor(self, value: Value, result: Any) -> Value | Complex:
         """A parameter or a constant that has the elements of PyTorch's tensor."""
         return Complex(self.context, pairs=value) if is_complex(result) else value
-
-    def verify_symbols(self) -> None:
-        """Raise ValueError for a symbol that no parameter determines."""
-        types = [arg.type for arg in self.entry.args]
-        known = determined_symbols(types)
-        for name in sorted({s for t in types for s in type_symbols(t)} - set(known)):
-            raise ValueError(
-                f"expected a dim of an input that is '{name}' itself, got only expressions of it: "
-                "make it an input, or export the model with another Dim"
-            )
 
     def convert(self, node: fx.Node) -> None:
         """Convert a node; a failed one is recorded, and gets a placeholder value."""
@@ -333,6 +339,7 @@ class _Importer:
     def function(self) -> relax.FuncOp:
         """The function with the converted dataflow block."""
         names, random = [i.name for i in self.given.inputs], self.context.random
+        known = determined_symbols(a.type for a in self.entry.args)
         return graph_function(
             self.given.name,
             names if random is None else random.names(names),
@@ -341,7 +348,7 @@ class _Importer:
             [self.result(node) for node in self.given.results],
             unwrap=self.given.unwrap,
             tuple_outside=self.given.tuple_outside,
-            attrs=self.given.attrs,
+            attrs={**self.given.attrs, **self.given.symbols.range_attributes(known)},
         )
 
 

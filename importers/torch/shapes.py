@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import reduce
 from operator import add, mul
 from typing import Any, cast
@@ -10,8 +10,12 @@ from typing import Any, cast
 import sympy  # pyright: ignore[reportMissingTypeStubs]
 import torch
 from torch.utils import _pytree as pytree
+from xdsl.dialects.builtin import DictionaryAttr, IntegerAttr, i64
+from xdsl.ir import Attribute
 
-from ...dialects.int_expr import IntExpr, floordiv, floormod, maximum, minimum, sym
+from ...dialects.bounds import Interval, simplify
+from ...dialects.int_expr import Atom, IntExpr, Sym, floordiv, floormod, maximum, minimum, sym
+from ...dialects.relax import SYMBOL_BOUNDS
 from ...dialects.sym import RESERVED
 from ..unsupported import Unsupported
 
@@ -30,10 +34,26 @@ _FUNCTIONS: dict[str, Callable[..., IntExpr]] = {
 
 
 class Symbols:
-    """The names of a graph's symbols; those of `torch.export.Dim` are kept."""
+    """The names of a graph's symbols, those of `torch.export.Dim` are kept, and their ranges.
 
-    def __init__(self, names: Mapping[str, str] | None = None):
+    `constraints` are PyTorch's value ranges of its own symbols.
+    """
+
+    def __init__(
+        self, names: Mapping[str, str] | None = None, constraints: Mapping[Any, Any] | None = None
+    ):
         self.names = dict(names or {})
+        self.ranges = {
+            self.names.get(str(symbol), str(symbol)): _bounds(range_)
+            for symbol, range_ in (constraints or {}).items()
+        }
+        """The least and the greatest value of each symbol, `None` for no upper bound."""
+        self.intervals: dict[Atom, Interval] = {
+            Sym(name): Interval(IntExpr.of(low), sym(name) if high is None else IntExpr.of(high))
+            for name, (low, high) in self.ranges.items()
+            if not depends_on_data(name)
+        }
+        """The ranges of those that calls check."""
         self.data: set[str] = set()
         """The symbols whose values operations of the graph give."""
         self.equal: dict[str, Any] = {}
@@ -55,7 +75,8 @@ class Symbols:
             case sympy.Pow(args=(base, sympy.Integer() as power)) if int(power) > 0:
                 return reduce(mul, [self.expr(base)] * int(power))
             case _ if type(size).__name__ in _FUNCTIONS:
-                return _FUNCTIONS[type(size).__name__](*map(self.expr, size.args))
+                found = _FUNCTIONS[type(size).__name__](*map(self.expr, size.args))
+                return simplify(found, self.intervals)
             case _:
                 raise Unsupported(f"expected a size of integers and symbols, got {size}")
 
@@ -78,6 +99,14 @@ class Symbols:
                     names = {str(s) for s in _node(size).expr.free_symbols}
                     self.data |= set(filter(depends_on_data, names))
 
+    def range_attributes(self, names: Iterable[str]) -> dict[str, Attribute]:
+        """The ranges of symbols as attributes of a function, TVM's ``tir_var_lower_bound`` etc."""
+        limits = [(name, *self.ranges[name]) for name in names if name in self.ranges]
+        lower = {name: IntegerAttr(low, i64) for name, low, _ in limits if low > 0}
+        upper = {name: IntegerAttr(high, i64) for name, _, high in limits if high is not None}
+        entries = zip(SYMBOL_BOUNDS, (lower, upper), strict=True)
+        return {name: DictionaryAttr(found) for name, found in entries if found}
+
     def set_number(self, symbol: torch.SymInt, number: int) -> IntExpr:
         """Use a number for a symbol whose value the graph reads from a constant."""
         self.equal[str(_node(symbol).expr)] = number
@@ -88,8 +117,13 @@ class Symbols:
         return [self.expr(size) for size in tensor.shape]
 
     def dims_of_input(self, value: Any) -> list[IntExpr]:
-        """The dims of an input; empty for a number."""
-        return self.dims(value) if isinstance(value, torch.Tensor) else []
+        """The dims of a tensor, or an input that is a number."""
+        return self.dims(value) if isinstance(value, torch.Tensor) else [self.expr(value)]
+
+
+def _bounds(range_: Any) -> tuple[int, int | None]:
+    lower, upper = (int(b) if b.is_Integer else None for b in (range_.lower, range_.upper))
+    return lower or 0, upper
 
 
 def depends_on_data(name: str) -> bool:

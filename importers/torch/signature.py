@@ -7,12 +7,12 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import torch
-from torch.export import ExportedProgram
 from torch.utils import _pytree as pytree
 
-from ...dialects.int_expr import IntExpr, Sym
+from ...dialects.int_expr import IntExpr
 from ...runtime.arguments import bind_names
-from .exported_program import Program, structures
+from .composed_dims import symbol_sources
+from .exported_program import Program, argument_names, structures
 from .tensors import as_argument, complex_tensor
 
 
@@ -26,28 +26,17 @@ class Leaf(NamedTuple):
     """The dtype of a complex parameter."""
 
 
-class Range(NamedTuple):
-    """The valid sizes of a dim of a tensor."""
-
-    tensor: int
-    axis: int
-    argument: str
-    symbol: str
-    least: int
-    most: int | None
-
-
 class Signature:
     """How the arguments of a model become tensors, and tensors its results; can be pickled."""
 
     def __init__(self, program: Program):
         given = program.program
         self._in_spec, self.out_spec = structures(given)
-        self._names = _argument_names(given)
+        self._names = argument_names(given)
         self._leaves = _leaves(program)
-        self._ranges = list(_ranges(program))
         self._outputs = _outputs(program)
-        self._sizes = _size_sources(program)
+        values = [given.node.meta["val"] for given in program.parameters()]
+        self._sizes = symbol_sources([program.symbols.dims_of_input(v) for v in values])
         self._count = self._in_spec.child(0).num_children
 
     @property
@@ -79,7 +68,6 @@ class Signature:
                     f"expected argument '{leaf.name}' to be {leaf.value!r}, its value in the "
                     f"export, got {value!r}"
                 )
-        self._check_ranges(tensors)
         return tensors
 
     def flattened(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Any]:
@@ -93,18 +81,6 @@ class Signature:
             expected, got = (_one_line(s) for s in (self._in_spec, spec))
             raise TypeError(f"expected arguments of structure {expected}, got {got}")
         return leaves
-
-    def _check_ranges(self, tensors: Sequence[Any]) -> None:
-        for tensor, axis, argument, symbol, least, most in self._ranges:
-            shape = getattr(tensors[tensor], "shape", ())
-            if axis >= len(shape):
-                continue  # the call raises the error about the shape
-            if shape[axis] < least or (most is not None and shape[axis] > most):
-                bounds = f"at least {least}" if most is None else f"in [{least}, {most}]"
-                raise ValueError(
-                    f"expected dim {axis} ('{symbol}') of argument '{argument}' to be {bounds}, "
-                    f"got {shape[axis]}"
-                )
 
     def restored(self, results: Sequence[Any], tensors: Sequence[Any]) -> Any:
         """The results in the structure of the model's output."""
@@ -120,18 +96,10 @@ class Signature:
         return pytree.tree_unflatten(leaves, self.out_spec)
 
     def _size(self, symbol: Any, tensors: Sequence[Any]) -> int:
-        index, axis = self._sizes[symbol.name]
-        return int(tensors[index] if axis is None else tensors[index].shape[axis])
-
-
-def _argument_names(program: ExportedProgram) -> list[str] | None:
-    """The names of the model's arguments, `None` unless the export has one for each."""
-    signature = program.module_call_graph[0].signature
-    names = getattr(signature, "forward_arg_names", None)
-    positional, named = structures(program)[0].children()
-    if names is None or len(names) != positional.num_children + named.num_children:
-        return None
-    return [*names[: positional.num_children], *named.context]
+        source = self._sizes[symbol.name]
+        given = tensors[source.position]
+        shape = getattr(given, "shape", (given,))
+        return source.value(int(shape[source.axis]))
 
 
 def _leaves(program: Program) -> list[Leaf]:
@@ -146,30 +114,6 @@ def _leaves(program: Program) -> list[Leaf]:
 
 def _complex_dtype(value: Any) -> torch.dtype | None:
     return value.dtype if isinstance(value, torch.Tensor) and value.is_complex() else None
-
-
-def _ranges(program: Program) -> list[Range]:
-    found: list[Range] = []
-    for index, given in enumerate(program.parameters()):
-        for axis, dim in enumerate(program.symbols.dims_of_input(given.node.meta["val"])):
-            if isinstance(atom := dim.as_atom, Sym) and atom.name in program.ranges:
-                least, most = program.ranges[atom.name]
-                found.append(Range(index, axis, given.name, atom.name, least, most))
-    return found
-
-
-def _size_sources(program: Program) -> dict[str, tuple[int, int | None]]:
-    """The argument and its dim that determine each symbol; no dim for an integer argument."""
-    found: dict[str, tuple[int, int | None]] = {}
-    for index, given in enumerate(program.parameters()):
-        value = given.node.meta["val"]
-        if isinstance(value, torch.SymInt):
-            if isinstance(atom := program.symbols.expr(value).as_atom, Sym):
-                found.setdefault(atom.name, (index, None))
-        for axis, dim in enumerate(program.symbols.dims_of_input(given.node.meta["val"])):
-            if isinstance(atom := dim.as_atom, Sym):
-                found.setdefault(atom.name, (index, axis))
-    return found
 
 
 def _outputs(program: Program) -> list[tuple[bool, Any]]:

@@ -154,6 +154,11 @@ def _bytes_of(buffer: SSAValue) -> int:
     return _type(buffer).known_bytes or 0
 
 
+def _may_exceed(buffer: SSAValue, size: int) -> bool:
+    """Whether a buffer may be larger than some bytes, as those of symbolic sizes."""
+    return (_type(buffer).known_bytes or size + 1) > size
+
+
 def _lanes(op: loops.LoadOp) -> int:
     assert isa(op.result.type, VectorType)
     return op.result.type.get_shape()[0]
@@ -245,7 +250,7 @@ def _read_after(loop: loops.ForOp, caches: CacheSizes) -> Iterator[loops.LoadOp]
                 continue
             owners = [v.owner for v in load.operands]
             used = {o.parent_op() if isinstance(o, Block) else o for o in owners}
-            if _bytes_of(load.buffer) > caches.l1 and not used & inner:
+            if _may_exceed(load.buffer, caches.l1) and not used & inner:
                 yield load
         op = op.next_op
 

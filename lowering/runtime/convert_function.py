@@ -18,6 +18,7 @@ from ..functions import blame
 from ..scope import locate
 from .data_sizes import SizeConverter
 from .function_memory import CallFacts, buffer_dims, buffer_type, tensor_type
+from .range_checks import range_checks
 
 
 def cast_conditions(op: relax.MatchCastOp, function: str) -> list[rt.AssertOp]:
@@ -139,6 +140,7 @@ class _FunctionConverter(SizeConverter):
             self.entry.add_ops(
                 [rt.CheckOp(a, n) for a, n in zip(self.entry.args, names, strict=True)]
             )
+            self.prologue += range_checks(self.func)
         return names
 
     def verify_type(self, type_: Attribute, subject: str) -> None:

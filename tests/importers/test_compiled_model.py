@@ -261,12 +261,11 @@ def test_arguments_that_native_code_leaves_to_the_model(summed: Any):
     assert not isinstance(summed(x.numpy(), y.numpy())[0], torch.Tensor)
 
 
-def test_dims_outside_of_the_range_stay_refused_after_a_direct_call(summed: Any):
+def test_dims_outside_of_the_range_are_refused_by_every_call(summed: Any):
     x = torch.rand(9, 3)
-    for _ in range(2):
-        summed.executable["main"](x, x)
+    for call in (summed, summed.executable["main"]) * 2:
         with pytest.raises(ValueError, match="to be in"):
-            summed(x, x)
+            call(x, x)
 
 
 def test_calls_under_a_mode_whose_new_tensors_have_no_data(summed: Any):

@@ -121,6 +121,74 @@ def test_symbols_have_the_names_and_ranges_of_the_dims():
     assert main.attrs["tir_var_upper_bound"] == {"batch": 32}
 
 
+class Last(torch.nn.Module):
+    """As many of the last numbers of a buffer as the batch has, at most all."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("numbers", torch.arange(8.0))
+
+    def forward(self, x: Any) -> Any:
+        return x + self.numbers[max(0, 8 - x.shape[0]) :]
+
+
+def test_sizes_are_simplified_by_ranges_that_calls_check():
+    program = exported(Last(), torch.ones(4), **dynamic(Dim("batch", min=2, max=8)))
+    mod = frontend.from_exported_program(program)
+    (slice_,) = operations(mod, "relax.strided_slice")
+    assert str(slice_.result.type) == "!relax.tensor<[batch], f32>"
+    main = relax.build(mod)["main"]
+    for size in (2, 8):
+        torch.testing.assert_close(
+            torch.from_dlpack(main(torch.ones(size))[0]), Last()(torch.ones(size))
+        )
+    for size in (1, 9):
+        with pytest.raises(
+            ValueError, match=r"dim 0 \('batch'\) of argument 'x' to be in \[2, 8\]"
+        ):
+            main(torch.ones(size))
+
+
+class Counted(torch.nn.Module):
+    def forward(self, x: Any, n: int) -> Any:
+        torch._check(n <= 5)
+        return x[max(0, 5 - n) :]
+
+
+def test_ranges_of_numbers_are_checked():
+    shapes = {"x": None, "n": Dim.DYNAMIC}
+    program = exported(Counted(), torch.arange(8.0), 3, dynamic_shapes=shapes)
+    compiled = xrelax.compile(program)
+    torch.testing.assert_close(compiled(torch.arange(8.0), 4), torch.arange(1.0, 8))
+    with pytest.raises(ValueError, match=r"expected argument 'n' to be in \[\d, 5\], got 6"):
+        compiled(torch.arange(8.0), 6)
+
+
+class Pairs(torch.nn.Module):
+    """The sums of pairs of rows times a matrix, and the number of pairs."""
+
+    def forward(self, x: Any, y: Any) -> Any:
+        return x.reshape(-1, 2, x.shape[1]).sum(1) @ y[:-1], x.shape[0] // 2
+
+
+def test_composed_dims_determine_symbols():
+    pairs, width = Dim("pairs", min=2, max=8), Dim("width", min=1, max=8)
+    shapes = {"x": {0: 2 * pairs, 1: 4 * width - 1}, "y": {0: 4 * width}}
+    program = exported(Pairs(), torch.ones(6, 7), torch.ones(8, 5), dynamic_shapes=shapes)
+    compiled = xrelax.compile(program)
+    for rows, columns in ((6, 7), (16, 11)):
+        x, y = torch.rand(rows, columns), torch.rand(columns + 1, 5)
+        torch.testing.assert_close(compiled(x, y), Pairs()(x, y))
+    for rows, columns, depth, message in (
+        (18, 7, 8, r"dim 0 \('x_0'\) of argument 'x' to be in \[4, 16\], got 18"),
+        (7, 7, 8, "expected dim 0 to be 6, got 7"),
+        (6, 9, 8, "expected dim 1 to be 7, got 9"),
+        (6, 7, 4, "expected dim 0 to be 8, got 4"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            compiled(torch.ones(rows, columns), torch.ones(depth, 5))
+
+
 def test_automatic_dims_are_symbols_too():
     program = exported(Perceptron(), torch.ones(4, 8), **dynamic(Dim.AUTO))
     mod = frontend.from_exported_program(program)

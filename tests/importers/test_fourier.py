@@ -5,9 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-import xrelax
 from xrelax.importers.fourier import last_factor, transform_weights
-from xrelax.importers.unsupported import UnsupportedError
 
 torch = pytest.importorskip("torch")
 fft = torch.fft
@@ -89,16 +87,18 @@ def test_short_time_transforms(check: Any):
     check(lambda f: torch.istft(f, 8, 4, window=window), frames, dynamic=[BATCH])
 
 
-def test_lengths_that_are_dynamic_are_refused():
-    class Model(torch.nn.Module):
-        def forward(self, x: Any) -> Any:
-            return fft.rfft(x).abs()
+@pytest.mark.parametrize("norm", [None, "ortho", "forward"])
+def test_lengths_that_are_dynamic(check: Any, norm: Any):
+    def transforms(x: Any, r: Any) -> Any:
+        return (
+            fft.fft2(x, norm=norm), fft.ifft(x, norm=norm), fft.fft(r, norm=norm),
+            fft.rfft(r, norm=norm), fft.irfft(x, n=2 * x.shape[1] - 2, norm=norm),
+            fft.irfft(x, n=2 * x.shape[1] - 1, norm=norm), fft.rfftn(r, norm=norm),
+        )  # fmt: skip
 
-    shapes = ({1: torch.export.Dim("time")},)
-    with pytest.raises(UnsupportedError) as caught:
-        xrelax.compile(Model(), (torch.zeros(2, 8),), dynamic_shapes=shapes)
-    (problem,) = caught.value.problems
-    assert problem.reason == "expected a Fourier transform of a length that is known, got 'time'"
+    given = [(drawn(3, n), torch.randn(3, n)) for n in (6, 7, 40)]
+    dims = [{1: "time"}, {1: "time"}]
+    check(transforms, *given[0], dynamic=dims, others=given[1:])
 
 
 class Mixer(torch.nn.Module):

@@ -228,18 +228,6 @@ def test_nodes_that_no_result_needs_are_no_problem():
     assert xrelax.compile(Model(), (torch.ones(2),))(torch.ones(2)).tolist() == [2, 2]
 
 
-def test_symbol_that_no_input_gives():
-    class Model(torch.nn.Module):
-        def forward(self, x: Any) -> Any:
-            return x.reshape(2, -1) * 2
-
-    half = torch.export.Dim("half", min=1, max=8)
-    with pytest.raises(
-        ValueError, match=r"^expected a dim of an input that is '\w+' itself, got only"
-    ):
-        xrelax.compile(Model(), (torch.ones(8),), dynamic_shapes={"x": {0: 2 * half}})
-
-
 @pytest.mark.filterwarnings("ignore:The tensor attribute:UserWarning")
 @pytest.mark.parametrize("kind", [torch.nn.LSTM, torch.nn.GRU, torch.nn.RNN])
 def test_recurrent_layers_that_drop_values_in_an_exported_program(kind: Any):

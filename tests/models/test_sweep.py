@@ -14,6 +14,7 @@ COUNT = {
     ("timm", False): 1,
     ("timm", True): 1,
     ("torchvision", False): 1,
+    ("torchvision", True): 1,
     ("packages", False): 1,
 }
 """How many models of each package a run compiles, with static or dynamic shapes."""

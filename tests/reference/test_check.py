@@ -175,3 +175,19 @@ def test_integers_are_drawn_so_that_indices_fit(parse, programs):
       }
     }""")
     check_pipeline(module, [("idle", IdlePass())])
+
+
+def test_symbols_are_drawn_in_the_ranges_of_attributes(parse):
+    from xrelax.reference.inputs import draw_symbols
+
+    module = parse("""
+    relax.func @main(%x: !relax.tensor<[n, m], f32>) -> !relax.tensor<[n, m], f32> attributes
+        {"tir_var_lower_bound" = {n = 7 : i64},
+         "tir_var_upper_bound" = {n = 8 : i64, m = 2 : i64}} {
+      relax.return %x : !relax.tensor<[n, m], f32>
+    }""")
+    rng = np.random.default_rng(0)
+    drawn = [draw_symbols(module.body.block.first_op, rng, 5) for _ in range(40)]
+    assert {d["n"] for d in drawn} == {7}
+    assert {d["m"] for d in drawn} == {1, 2}
+    assert draw_symbols(module.body.block.first_op, rng, 5, equal=True) == {"m": 2, "n": 7}

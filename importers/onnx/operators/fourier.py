@@ -11,11 +11,10 @@ from ....dialects.int_expr import ONE, ZERO, IntExpr, maximum
 from ... import fourier
 from ...unsupported import Unsupported
 from ..context import Context
-from ..formula import HALF, Formula
+from ..formula import HALF
 from ..registry import converts
 from ..tensor import Tensor, axis_of
 from ..weights import dtype_of_element
-from .linear import matmul
 from .slicing import padded, part
 
 
@@ -64,26 +63,12 @@ def transformed(
     size = default if length is None else length.size("the length of a transform")
     count = size // IntExpr.of(2) + 1 if one_side else size
     data = _resized(ctx, data, count)
-    result = _transformed_rows(ctx, data, size, inverse, onesided)
+    found = fourier.transformed(
+        ctx.emitter, data.value, size, inverse=inverse, onesided=onesided,
+        exponent=-1.0 if inverse else 0.0,
+    )  # fmt: skip
     back = [order.index(a) for a in range(x.rank)]
-    return ctx.astype(ctx.permute(result, back), x.dtype)
-
-
-def _transformed_rows(
-    ctx: Context, data: Tensor, size: IntExpr, inverse: bool, onesided: bool
-) -> Tensor:
-    """The transforms of the next to last dim."""
-    if size.constant is not None:
-        scale = 1 / max(size.constant, 1) if inverse else 1
-        options: dict[str, Any] = {"inverse": inverse, "onesided": onesided, "scale": scale}
-        found = fourier.transformed(ctx.emitter, data.value, size.constant, **options)
-        return ctx.tensor(found)
-    matrix = _matrix(ctx, size, _parts(data), inverse, onesided, data.dtype)
-    rows, outputs = matrix.dims[0] * matrix.dims[1], matrix.dims[2:]
-    before = data.dims[:-2]
-    flat = ctx.reshape(data, [*before, rows])
-    product = matmul(ctx, flat, ctx.reshape(matrix, [rows, outputs[0] * outputs[1]]))
-    return ctx.reshape(product, [*before, *outputs])
+    return ctx.astype(ctx.permute(ctx.tensor(found), back), x.dtype)
 
 
 def _parts(x: Tensor) -> int:
@@ -106,57 +91,6 @@ def _resized(ctx: Context, x: Tensor, count: IntExpr) -> Tensor:
     widths[x.rank + axis] = missing if missing.is_constant else maximum(missing, 0)
     wider = padded(ctx, x, widths, "constant", ctx.number(0, x.dtype))
     return wider if missing.is_constant else part(ctx, wider, axis, ZERO, count)
-
-
-def _matrix(
-    ctx: Context, size: IntExpr, parts: int, inverse: bool, onesided: bool, dtype: str
-) -> Tensor:
-    """The weight of each part of a number in each part of a result: ``(in, parts, out, parts)``."""
-    side = size // IntExpr.of(2) + 1
-    rows = side if onesided and inverse else size
-    columns = side if onesided and not inverse else size
-    cosines, sines = _waves(ctx, rows, columns, size, dtype)
-    sines = sines if inverse else -sines
-    if inverse:
-        factor = 1 / Formula(ctx, ctx.number(size, dtype))
-        if onesided:
-            factor = factor * _multiples(ctx, rows, size, dtype)
-        cosines, sines = cosines * factor, sines * factor
-    pairs = [[cosines, sines], [-sines, cosines]]
-    if onesided and inverse:
-        pairs = [[cosines], [-sines]]
-    blocks = [_stacked(ctx, row, 2, [rows, columns, ONE]) for row in pairs[:parts]]
-    if parts == 1:
-        return ctx.reshape(blocks[0], [rows, ONE, *blocks[0].dims[1:]])
-    return ctx.emit("stack", *blocks, axis=1)
-
-
-def _stacked(ctx: Context, cells: list[Formula], axis: int, dims: list[IntExpr]) -> Tensor:
-    """Tensors along a new last axis."""
-    if len(cells) == 1:
-        return ctx.reshape(cells[0].tensor, dims)
-    return ctx.emit("stack", *(cell.tensor for cell in cells), axis=axis)
-
-
-def _waves(
-    ctx: Context, rows: IntExpr, columns: IntExpr, size: IntExpr, dtype: str
-) -> tuple[Formula, Formula]:
-    """Cosines and sines of all products of two indices, in parts of a circle."""
-    first = Formula(ctx, ctx.reshape(_numbers(ctx, rows), [rows, ONE]))
-    turns = (first * _numbers(ctx, columns)).with_("mod", size).to("float64") / size
-    angle = turns * (2 * np.pi)
-    return angle.apply("cos").to(dtype), angle.apply("sin").to(dtype)
-
-
-def _numbers(ctx: Context, count: IntExpr) -> Tensor:
-    return ctx.emit("arange", start=ZERO, end=count, step=ONE, dtype="int64")
-
-
-def _multiples(ctx: Context, rows: IntExpr, size: IntExpr, dtype: str) -> Formula:
-    """How often each frequency of one side is in both: twice, but for the first and a middle."""
-    frequency = Formula(ctx, ctx.reshape(_numbers(ctx, rows), [rows, ONE]))
-    is_alone = (frequency * 2).with_("mod", size).equals(0)
-    return Formula(ctx, ctx.number(1, dtype)).where(is_alone, 2)
 
 
 @converts("STFT")

@@ -8,7 +8,6 @@ from typing import Any
 from ....dialects.int_expr import IntExpr
 from ...emitter import Value, axis_of, dims_of
 from ...fourier import transformed
-from ...unsupported import Unsupported
 from ..complex_numbers import Complex, as_complex, part_dtype
 from ..complex_operators import of_complex
 from ..context import Context
@@ -61,20 +60,11 @@ def _along(
     *, inverse: bool = False, onesided: bool = False,
 ) -> Value:  # fmt: skip
     """The transforms along an axis of a tensor whose last dim has the parts of numbers."""
-    length = _known(dims_of(data)[axis] if size is None else size)
+    length = dims_of(data)[axis] if size is None else size
     rank = len(dims_of(data))
     order = [*(a for a in range(rank - 1) if a != axis), axis, rank - 1]
     found = transformed(
         ctx, ctx.permute(data, order), length, inverse=inverse, onesided=onesided,
-        scale=max(length, 1) ** _SCALES[normalization],
+        exponent=_SCALES[normalization],
     )  # fmt: skip
     return ctx.permute(found, [order.index(a) for a in range(rank)])
-
-
-def _known(size: IntExpr) -> int:
-    if size.constant is None:
-        raise Unsupported(
-            f"expected a Fourier transform of a length that is known, got '{size}'",
-            "export the model with a fixed size of this dim; others may be dynamic",
-        )
-    return size.constant

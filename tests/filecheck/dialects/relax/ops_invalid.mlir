@@ -642,3 +642,17 @@ relax.func @main(%x: !relax.tensor<[n, 4], f32>, %w: !relax.tensor<[3, 6, 4], f3
   %0 = relax.grouped_matmul %x, %w, %ends : !relax.tensor<[n, 4], f32>, !relax.tensor<[3, 6, 4], f32>, !relax.tensor<[3], i32> -> !relax.tensor<[n, 6], f32>
   relax.return %0 : !relax.tensor<[n, 6], f32>
 }
+
+// -----
+
+// CHECK: expected 'tir_var_upper_bound' to have integers of symbols, got {n = "8"}
+relax.func @main(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> attributes {"tir_var_upper_bound" = {"n" = "8"}} {
+  relax.return %x : !relax.tensor<[n], f32>
+}
+
+// -----
+
+// CHECK: expected 'tir_var_lower_bound' to have integers of symbols, got 2 : i64
+relax.func @main(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> attributes {"tir_var_lower_bound" = 2 : i64} {
+  relax.return %x : !relax.tensor<[n], f32>
+}

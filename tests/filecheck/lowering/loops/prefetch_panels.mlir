@@ -183,3 +183,28 @@ loops.func @added(%X: !tir.buffer<[9, 8], f32>, %W: !tir.buffer<[9, 8], f32>, %B
     loops.store %u, %Y[%i, 0] : !tir.buffer<[4096, 8], f32>, vector<8xf32>
   }
 }
+
+// -----
+
+// So is what is read of a buffer of symbolic size.
+
+// CHECK-LABEL: @added_rows
+// CHECK:         loops.for %i in (0, n) {
+// CHECK-NEXT:      loops.prefetch %Y[%i, 0]
+// CHECK-NEXT:      %s = loops.for %k in (0, 9)
+// CHECK-NOT:     prefetch
+loops.func @added_rows(%X: !tir.buffer<[9, 8], f32>, %W: !tir.buffer<[9, 8], f32>, %Y: !tir.buffer<[n, 8], f32>) symbols [n] noalias {
+  %z = arith.constant dense<0.0> : vector<8xf32>
+  loops.for %i in (0, n) {
+    %s = loops.for %k in (0, 9) carry (%a = %z : vector<8xf32>) {
+      %w = loops.load %W[%k, 0] : !tir.buffer<[9, 8], f32> -> vector<8xf32>
+      %x = loops.load %X[%k, 0] : !tir.buffer<[9, 8], f32> -> vector<8xf32>
+      %p = arith.mulf %x, %w : vector<8xf32>
+      %d = arith.addf %a, %p : vector<8xf32>
+      loops.yield %d : vector<8xf32>
+    }
+    %y = loops.load %Y[%i, 0] : !tir.buffer<[n, 8], f32> -> vector<8xf32>
+    %t = arith.addf %y, %s : vector<8xf32>
+    loops.store %t, %Y[%i, 0] : !tir.buffer<[n, 8], f32>, vector<8xf32>
+  }
+}

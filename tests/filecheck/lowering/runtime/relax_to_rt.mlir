@@ -325,3 +325,23 @@ tir.prim_func @scale(%X: !tir.buffer<[n], f32>, %s: i8, %i: index) unsigned ("s"
   %f = arith.uitofp %s : i8 to f32
   tir.store %f, %X[0] : !tir.buffer<[n], f32>
 }
+
+// -----
+
+// The ranges of symbols are checked at entry, also in tuples, shapes and numbers.
+
+// CHECK-LABEL: rt.func @ranges
+// CHECK-NEXT: rt.check %x "x"
+// CHECK-NEXT: rt.check %t "t.1"
+// CHECK-NEXT: rt.assert n ge 2, "expected dim 0 ('n') of argument 'x' to be in [2, 8], got {0}"
+// CHECK-NEXT: rt.assert 8 ge n, "expected dim 0 ('n') of argument 'x' to be in [2, 8], got {1}"
+// CHECK-NEXT: rt.assert m ge 1, "expected dim 1 ('m') of argument 't.1' to be at least 1, got {0}"
+// CHECK-NEXT: rt.assert 4 ge k, "expected argument 'k' to be in [0, 4], got {1}"
+// CHECK-NEXT: rt.dataflow
+relax.func @ranges(%x: !relax.tensor<[n], f32>, %t: tuple<!relax.shape<[l]>, !relax.tensor<[n, m], f32>>, %k: !relax.prim<i64, k>) -> !relax.tensor<[n], f32> attributes {"tir_var_lower_bound" = {"n" = 2 : i64, "m" = 1 : i64}, "tir_var_upper_bound" = {"n" = 8 : i64, "k" = 4 : i64, "other" = 3 : i64}} {
+  %y = relax.dataflow -> !relax.tensor<[n], f32> {
+    %0 = relax.call_dps_packed "f"(%x) : (!relax.tensor<[n], f32>) -> !relax.tensor<[n], f32>
+    relax.output %0 : !relax.tensor<[n], f32>
+  }
+  relax.return %y : !relax.tensor<[n], f32>
+}
