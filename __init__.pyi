@@ -2,6 +2,7 @@
 
 from . import ir as ir
 from . import llm as llm
+from . import meta_schedule as meta_schedule
 from . import relax as relax
 from . import runtime as runtime
 from . import script as script

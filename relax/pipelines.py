@@ -18,7 +18,32 @@ def zero() -> Pass:
     return Sequential([getattr(transform, name)() for name in names], name="zero")
 
 
-_PIPELINES: dict[str, Callable[..., Any]] = {"zero": zero, "default": zero}
+def static_shape_tuning(
+    total_trials: int,
+    target: Any,
+    work_dir: str = "tuning_logs",
+    cpu_weight_prepack: bool = False,
+    max_trials_per_task: int | None = None,
+) -> Pass:
+    """Tune the kernels of a module, and take the fastest schedules.
+
+    Constant weights are always laid out as schedules want them, with `cpu_weight_prepack` or not.
+    """
+    options: dict[str, Any] = {"max_trials_per_task": max_trials_per_task, "target": target}
+    return Sequential(
+        [
+            transform.MetaScheduleTuneIRMod({}, work_dir, total_trials, **options),
+            transform.MetaScheduleApplyDatabase(work_dir, target=target),
+        ],
+        name="static_shape_tuning",
+    )
+
+
+_PIPELINES: dict[str, Callable[..., Any]] = {
+    "zero": zero,
+    "default": zero,
+    "static_shape_tuning": static_shape_tuning,
+}
 
 
 def get_pipeline(name: str = "zero", **options: Any) -> Pass:

@@ -39,6 +39,9 @@ OWN = (
 )
 """What is no pass of the pipeline."""
 
+TUNING = ("MetaScheduleApplyDatabase", "MetaScheduleTuneIRMod", "MetaScheduleTuneTIR")
+"""Passes of `meta_schedule`, which is imported when they are used."""
+
 
 class BindParams(Pass):
     """Parameters of a function become constants, by name; symbols they determine become numbers.
@@ -158,6 +161,10 @@ def _factory(name: str) -> Callable[..., XDSLPass]:
 
 
 def __getattr__(name: str) -> Any:
+    if name in TUNING:
+        from ..meta_schedule import passes
+
+        return getattr(passes, name)
     if pass_name(name) in (*PASSES, *UPSTREAM_PASSES):
         return _factory(name)
     hint = suggestion(name, __dir__())
@@ -170,4 +177,4 @@ def _camel(name: str) -> str:
 
 
 def __dir__() -> list[str]:
-    return sorted({*OWN, *map(_camel, (*PASSES, *UPSTREAM_PASSES))})
+    return sorted({*OWN, *TUNING, *map(_camel, (*PASSES, *UPSTREAM_PASSES))})

@@ -19,6 +19,7 @@ from ..graph.rewrite_layout import rewrite_calls
 from .blocks import IS_SCHEDULED
 from .layout import MovedParameter
 from .navigate import drop_plain_root
+from .primitives.decisions import Decisions
 from .primitives.schedule import Schedule
 from .primitives.trace import Trace
 from .rules.attention import tile_attention
@@ -105,9 +106,10 @@ class DefaultScheduler:
         yield from (f for f in functions if f.attr(IS_SCHEDULED) is None)
         yield from rewrite_calls(self.module, self.moved)
 
-    def schedule(self, function: tir.PrimFuncOp) -> Trace:
-        """Apply the rules to a function; returns their trace."""
+    def schedule(self, function: tir.PrimFuncOp, decisions: Decisions | None = None) -> Trace:
+        """Apply the rules to a function, with the choices of a search; returns their trace."""
         sch = Schedule(self.module)
+        sch.decisions = decisions
         for rule in self.rules:
             rule(sch, function, self.target)
         drop_plain_root(function)  # looking up blocks creates a root block

@@ -55,6 +55,7 @@ ORDER = (
     "profiling",
     "display.executables",
     "debugging",
+    "meta_schedule",
     "relax.transform",
     "relax.training",
     "relax.pipelines",

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from random import Random
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 from ....dialects import tir
 from ....dialects.diagnostics import verify
@@ -13,12 +13,15 @@ from ....dialects.int_expr import IntExpr
 from ..blocks import ScheduleError
 from ..layout import MovedParameter
 from ..loop_checks import loop_text
-from .instructions import INSTRUCTIONS, Instruction, InstructionKind, variables_in
+from .decisions import Cost, Decisions
+from .instructions import DECISION, INSTRUCTIONS, Instruction, InstructionKind, variables_in
 from .random_variables import BlockRV, ExprRV, LoopRV, RandomVariable, verify_argument
 from .state import ScheduleState, Value
 from .trace import Trace
 
 Size = int | str | ExprRV | IntExpr | None
+
+T = TypeVar("T")
 
 
 class Primitives:
@@ -27,6 +30,8 @@ class Primitives:
     state: ScheduleState
     trace: Trace
     random: Random
+    decisions: Decisions | None = None
+    """The answers of a search; without them rules take their defaults, and samples are drawn."""
     error_render_level: str = "detail"
     is_checked: bool = False
 
@@ -114,6 +119,21 @@ class Primitives:
         """Use the names of another schedule's variables in messages."""
         self._names = dict(other._names)
 
+    def decide(
+        self,
+        name: str,
+        default: T,
+        candidates: Callable[[], Iterable[T]],
+        cost: Cost | None = None,
+    ) -> T:
+        """A choice of a rule: the default, or what a search has chosen of the candidates.
+
+        Candidates are ints, strings or tuples of these; `cost` estimates the time of one.
+        """
+        if self.decisions is None:
+            return default
+        return self.decisions.choose(name, default, candidates(), cost)
+
     def record(self, **arguments: Any) -> None:
         """Record these arguments of the running primitive, in place of those of the call."""
         if self._recorded is not None:
@@ -132,6 +152,9 @@ class Primitives:
         except ScheduleError as error:
             raise self._rendered(kind, error) from None
         given = {name: self._looked_up(kind, name, value) for name, value in arguments}
+        sample = None
+        if self.decisions is not None and DECISION in given and given[DECISION] is None:
+            sample, given[DECISION] = self.decisions.sampled(kind.method)
         self._recorded = dict(given)
         positional, named = kind.split_arguments(given)
         changed = self.state.functions_of(variables_in(list(given.values())))
@@ -147,6 +170,8 @@ class Primitives:
             self.changed(changed)
             if self.is_checked:
                 verify(self.state.module)
+        if self.decisions is not None and sample is not None:
+            self.decisions.record(sample, recorded[DECISION])
         self.trace.append(Instruction(kind, recorded, list(variables_in(result))))
         return result
 

@@ -40,9 +40,9 @@ from ..blocks import (
 from ..index_map import IndexMap
 from ..primitives.schedule import Schedule
 from .contraction import finish_tiles
-from .contraction_plan import choose_rows
 from .loop_partition import peel_remainder, trim_remainder
 from .match_contraction import Contraction, contraction_of
+from .plan_choices import decide_tile
 from .storage import compact_scratch
 from .tiles import Tile
 from .write_back import move_into
@@ -214,8 +214,8 @@ def _schedule(sch: Schedule, stages: _Stages, target: Target) -> None:
     lanes = target.lanes(max(scores.element_bits, values.element_bits))
     if loops is None or place is None or lanes < 2 or not loops.keys() >= set(place):
         return
-    first, second = (choose_rows(c, lanes, target)[1] for c in (scores, values))
-    size = _queries(stages, first, second, target)
+    first, second = (decide_tile(sch, c, lanes, target) for c in (scores, values))
+    size = _decide_queries(sch, stages, first, second, target)
     if size == 1:
         return
     row, column = (loops[axis] for axis in place)
@@ -239,6 +239,16 @@ def _schedule(sch: Schedule, stages: _Stages, target: Target) -> None:
         compact_scratch(sch, stage.write_buffers[0])
     for tiles in tiled:
         tiles.finish(sch)
+
+
+def _decide_queries(
+    sch: Schedule, stages: _Stages, first: Tile, second: Tile, target: Target
+) -> int:
+    """The queries in a block, a multiple of both tiles' rows."""
+    default, step = _queries(stages, first, second, target), lcm(first.rows, second.rows)
+    sizes = range(step, max(MOST_QUERIES, step) + 1, step)
+    name = stages.scores.block.block_name.data
+    return default if default == 1 else sch.decide(f"{name}.queries", default, lambda: sizes)
 
 
 def _loop_of_copies(outer: Sequence[tir.ForOp]) -> tir.ForOp | None:

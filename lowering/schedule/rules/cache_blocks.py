@@ -82,6 +82,12 @@ def steps_in_block(contraction: Contraction, m: int, width: int, target: Target)
     return None if found == 1 else found  # a single step has no loop
 
 
+def blockable_steps(contraction: Contraction) -> int | None:
+    """The steps that may be divided into blocks: those of the only loop of a static sum."""
+    steps = [loop.extent.data.constant for loop in contraction.k_loops.values()]
+    return steps[0] if len(steps) == 1 and _is_sum(contraction.block) else None
+
+
 def can_block(contraction: Contraction, m: int, lanes: int, target: Target) -> bool:
     """Whether k can be blocked with panels as wide as registers allow."""
     widest = target.vector_registers // 8 * lanes

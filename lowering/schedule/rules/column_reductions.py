@@ -59,7 +59,8 @@ def vectorize_column_reductions(sch: Schedule, func: tir.PrimFuncOp, target: Tar
             continue
         if not reduce or (None not in extents and prod(e or 1 for e in extents) <= WINDOW):
             continue
-        _stream(sch, block, lanes.loop, reduce, ROWS)
+        rows = sch.decide(f"{block.block_name.data}.rows", ROWS, lambda: (4, 8, 16))
+        _stream(sch, block, lanes.loop, reduce, rows)
 
 
 def stream_products(sch: Schedule, func: tir.PrimFuncOp, target: Target) -> None:

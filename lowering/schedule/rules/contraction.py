@@ -34,11 +34,12 @@ from ..index_map import IndexMap
 from ..primitives.random_variables import BlockRV, LoopRV
 from ..primitives.schedule import Schedule
 from .cache_blocks import CacheBlocks, nest_blocks
-from .contraction_plan import Plan, choose_panel, is_near, plan_of
+from .contraction_plan import Plan, is_near
 from .inner_products import tile_inner_products
 from .loop_partition import peel_remainder, trim_remainder
 from .match_contraction import Contraction, column_dim, contraction_of
 from .panels import lay_out_panels
+from .plan_choices import decide_panel, decide_plan
 from .small_m import SmallM, small_m
 from .storage import compact_scratch
 from .swapped_operands import write_back_transposed
@@ -47,14 +48,17 @@ from .write_back import consumer_of, copy_results, is_cheap, move_into, vectoriz
 UNROLLED_STEPS = 128
 """The most vector multiplications in the unrolled innermost reduction loop."""
 
+MOST_UNROLLED_STEPS = 512
+"""The same if a search may choose to unroll it."""
+
 
 def tile_contractions(sch: Schedule, func: tir.PrimFuncOp, target: Target) -> None:
     """Tile every contraction of the function that has a plan."""
     for block in blocks_in(func):
         contraction = contraction_of(block)
         if contraction is not None and contraction.rhs[0].buffer in func.layout_free:
-            contraction = in_panels(sch, contraction, choose_panel(contraction, target))
-        plan = None if contraction is None else plan_of(contraction, target)
+            contraction = in_panels(sch, contraction, decide_panel(sch, contraction, target))
+        plan = None if contraction is None else decide_plan(sch, contraction, target)
         if plan is not None:
             for version in _versions(sch, plan, target):
                 apply_plan(sch, version)
@@ -87,7 +91,7 @@ def _versions(sch: Schedule, plan: Plan, target: Target) -> list[Plan]:
     block, loop = sch.rv(contraction.block), sch.rv(_rematch(contraction.block).loops[m])
     parts = sch.try_(sch.peel, block, loop, plan.tile.rows, sch.rv(consumer))
     blocks = map(sch.block, parts or (block,))
-    plans = [plan_of(_rematch(b, contraction.panel), target) for b in blocks]
+    plans = [decide_plan(sch, _rematch(b, contraction.panel), target) for b in blocks]
     found = [p for p in plans if p is not None]
     return [*found[:1], *(version for p in found[1:] for version in _versions(sch, p, target))]
 
@@ -212,8 +216,10 @@ def tile_loops(sch: Schedule, plan: Plan) -> tuple[tir.ForOp, tir.ForOp]:
     sch.vectorize(lane)
     steps = contraction.extent(contraction.k[-1]).constant
     work = plan.tile.rows * plan.tile.vectors
-    if len(reduce) > 1 and steps is not None and steps * work <= UNROLLED_STEPS:
-        sch.unroll(reduce[-1])
+    if len(reduce) > 1 and steps is not None and steps * work <= MOST_UNROLLED_STEPS:
+        is_short, name = steps * work <= UNROLLED_STEPS, contraction.block.block_name.data
+        if sch.decide(f"{name}.unroll", int(is_short), lambda: (0, 1)):
+            sch.unroll(reduce[-1])
     return sch.loop(outer[-1]), sch.loop(column)
 
 
@@ -246,7 +252,8 @@ def _pack(
     order = IndexMap.of(lambda e: [*e[:place], *e[place + 1 :], e[place]], buffer.type.rank)
     sch.transform_layout(sch.rv(panel), ("write", 0), order)
     # if `compute_at` is refused, all panels are packed before the loops
-    is_inside = sch.applies(sch.compute_at, sch.rv(panel), sch.rv(loop))
+    is_inside = bool(sch.decide(f"{panel.block_name.data}.inside", 1, lambda: (0, 1)))
+    is_inside = is_inside and sch.applies(sch.compute_at, sch.rv(panel), sch.rv(loop))
     compact_scratch(sch, panel.write_buffers[0])
     made = loops_between(panel, loop) if is_inside else loops_around(panel)
     vectorize_copy(sch, panel, made, lanes)

@@ -17,6 +17,7 @@ have smaller tiles.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from math import prod
 
 from ....backend.target import Target
@@ -42,16 +43,23 @@ def choose_inner_products(
     cost = inner_product_cost(contraction, m, lanes, target)
     if cost is None:
         return None
+    tiles = inner_product_tiles(contraction, cost, target)
+    return min(tiles, key=lambda tile: (tile.cost, tile.rows, tile.vectors))
+
+
+def inner_product_tiles(
+    contraction: Contraction, cost: InnerProductCost, target: Target
+) -> Iterator[Tile]:
+    """The tiles of inner products that fit in registers."""
     registers = target.vector_registers
     most = registers - SPARE_REGISTERS
     widest = contraction.extent(contraction.n).constant or 1
-    tiles = (
+    return (
         Tile(h, w, cost.per_product(h, w))
         for h in range(1, min(cost.rows, most) + 1)
         for w in range(1, min(widest, most) + 1)
         if inner_product_fits(h, w, registers)
     )
-    return min(tiles, key=lambda tile: (tile.cost, tile.rows, tile.vectors))
 
 
 def inner_product_fits(rows: int, columns: int, registers: int) -> bool:

@@ -51,12 +51,18 @@ SECTION_WAKES = 0.25
 """The least work of a nest that becomes a parallel section, in times of waking threads."""
 
 
+LEAST_WORK = (1, 4, 16, 1 << 20)
+"""Choices of a search: the least work of a parallel loop, in times of waking threads."""
+
+
 def parallelize(sch: Schedule, func: tir.PrimFuncOp, target: Target) -> None:
     """Parallelize the independent loops of a function."""
     if not is_noalias(func):
         return
     model = CostModel(target)
-    _visit_all(sch, statements(func), model.machine.wake, model)
+    shares = () if target.num_cores == 1 else LEAST_WORK
+    least = sch.decide("parallel.least", 1, lambda: shares) * model.machine.wake
+    _visit_all(sch, statements(func), least, model)
 
 
 def _visit_all(sch: Schedule, parent: Block, least: float, model: CostModel) -> bool:

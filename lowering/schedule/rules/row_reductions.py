@@ -110,9 +110,12 @@ def _tile(sch: Schedule, block: tir.BlockOp, target: Target) -> None:
     if row is None or (count := loops[row].extent.data.constant) is None:
         return
     most = target.vector_registers // ACCUMULATORS
-    rows = next((f for f in ROWS if f <= most and count % f == 0), None)
+    fitting = [f for f in (*ROWS, 1) if f <= most and count % f == 0]
     elements = prod(op.extent.data.constant or 0 for op in loops)
-    if rows is not None and elements * _element_bytes(block) > target.caches.l3:
+    is_far = elements * _element_bytes(block) > target.caches.l3
+    default = fitting[0] if is_far else 1
+    rows = sch.decide(f"{block.block_name.data}.rows", default, lambda: fitting)
+    if rows > 1:
         outer, inner = sch.split(sch.rv(loops[row]), [None, rows])
         sch.reorder(outer, *map(sch.rv, loops[row + 1 :]), inner)
 

@@ -91,11 +91,16 @@ def _tile(sch: Schedule, windows: SlidingWindows, copy: tir.BlockOp | None, targ
     """Apply the tile; where a primitive is refused, the schedule is slower but correct."""
     contraction = windows.contraction
     lanes = min(target.lanes(contraction.element_bits), windows.channels)
-    width = choose_width(windows, target)
+    name = contraction.block.block_name.data
+    widest = range(1, min(windows.width, target.vector_registers - 2) + 1)
+    width = sch.decide(f"{name}.width", choose_width(windows, target), lambda: widest)
     consumer = consumer_of(contraction)
     in_block = _vectors_in_cache(windows, lanes, target)
     if copy is not None:
         in_block = _vectors_in_line(windows, lanes)
+    vectors = -(-windows.channels // lanes)
+    blocks = [0, *(n for n in range(1, vectors) if vectors % n == 0)]
+    in_block = sch.decide(f"{name}.block", in_block or 0, lambda: blocks) or None
     block, columns, vectors = _tile_loops(sch, windows, width, lanes, in_block)
     _lay_out_weights(sch, windows, lanes)
     if copy is not None and block is not None:

@@ -35,7 +35,8 @@ def stream_results(sch: Schedule, func: tir.PrimFuncOp, target: Target) -> None:
     read = {op.buffer for op in operations_in(func) if isinstance(op, tir.LoadOp)}
     for block in blocks:
         if set(block.write_buffers) <= large - read and _is_in_order(block):
-            sch.annotate(sch.rv(block), tir.NONTEMPORAL, True)
+            if sch.decide(f"{block.block_name.data}.nontemporal", 1, lambda: (0, 1)):
+                sch.annotate(sch.rv(block), tir.NONTEMPORAL, True)
 
 
 def _bytes(param: SSAValue) -> int:

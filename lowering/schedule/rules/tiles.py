@@ -29,22 +29,27 @@ class Tile:
 
 def choose_tile(cost: TileCost) -> Tile:
     """The tile of least cost; of those within ``rows.slack``, the one of fewest rows."""
+    rows, found = cost.rows, tiles_of(cost)
+    limit = rows.slack * min(t.cost for t in found)
+    good = [t for t in found if t.cost <= limit]
+    return min(good, key=lambda t: (t.rows if rows.slack > 1 else 0, t.cost, -t.rows * t.vectors))
+
+
+def tiles_of(cost: TileCost) -> list[Tile]:
+    """The tiles that fit in registers, and in panels if columns have these."""
     rows, target = cost.rows, cost.target
     registers, highest = target.vector_registers, max(rows.counts)
     in_panel = None if cost.columns.panel is None else cost.columns.panel // cost.lanes
     # A single row is bound by memory: wider tiles only pad the last panel.
     single = int(target.model.row_vectors)
     widest = in_panel or min(cost.vectors, single if highest == 1 else registers)
-    candidates = [
+    return [
         Tile(r, v, cost.per_result(r, v))
         for r in range(1, min(highest, rows.most, registers) + 1)
         for v in range(1, widest + 1)
         if tile_fits(r, v, registers) and (in_panel is None or in_panel % v == 0)
         if rows.multiple == 1 or rows.multiple % r == 0
     ]
-    limit = rows.slack * min(t.cost for t in candidates)
-    good = [t for t in candidates if t.cost <= limit]
-    return min(good, key=lambda t: (t.rows if rows.slack > 1 else 0, t.cost, -t.rows * t.vectors))
 
 
 def tile_fits(rows: int, vectors: int, registers: int) -> bool:

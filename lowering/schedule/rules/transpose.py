@@ -98,7 +98,10 @@ def _tile_part(sch: Schedule, rows: tir.ForOp, size: int, stores_far: bool) -> N
     columns = nest_loops(blocks_in(rows)[0])[-1]
     outer, lanes = sch.split(sch.rv(columns), [None, size])
     if (count := rows.extent.data) % size == ZERO:
-        lines = next(n for n in LINES if count // size % n == ZERO or count.constant is None)
+        fitting = [n for n in LINES if count // size % n == ZERO or count.constant is None]
+        name = blocks_in(rows)[0].block_name.data
+        lines = sch.decide(f"{name}.lines", fitting[0], lambda: fitting)
+        stores_far = bool(sch.decide(f"{name}.far", int(stores_far), lambda: (0, 1)))
         tiles, square = sch.split(sch.rv(rows), [None, size])
         tiles, line = sch.split(tiles, [None, lines])
         sch.reorder(tiles, *((line, outer) if stores_far else (outer, line)), square, lanes)
