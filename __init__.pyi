@@ -23,6 +23,7 @@ from .runtime import load_module as load_module
 from .runtime import register_func as register_func
 from .runtime import register_global_func as register_global_func
 from .runtime.device import cuda as cuda
+from .runtime.device import device_from_target as device_from_target
 from .runtime.device import metal as metal
 from .runtime.device import opencl as opencl
 from .runtime.device import rocm as rocm

@@ -16,6 +16,18 @@ from typing import Any
 
 _OTHER_DEVICES = ("cuda", "rocm", "opencl", "metal", "vulkan", "webgpu")
 
+_TYPES = {
+    "AnyType": "ObjectStructInfo",
+    "FuncType": "FuncStructInfo",
+    "ObjectType": "ObjectStructInfo",
+    "PrimType": "PrimStructInfo",
+    "ShapeType": "ShapeStructInfo",
+    "TensorType": "TensorStructInfo",
+    "TupleType": "TupleStructInfo",
+    "Type": "StructInfo",
+}
+"""Names of types since 2026, and those before."""
+
 NAMES: dict[str, str] = {
     # today's spellings
     "IRModule": ".ir.module:IRModule",
@@ -28,6 +40,7 @@ NAMES: dict[str, str] = {
     "compile": ".importers.compile:compile",
     "cpu": ".runtime:cpu",
     "device": ".runtime:device",
+    "device_from_target": ".runtime.device:device_from_target",
     **{name: f".runtime.device:{name}" for name in _OTHER_DEVICES},
     "Device": ".runtime:Device",
     "get_global_func": ".runtime:get_global_func",
@@ -119,6 +132,7 @@ NAMES: dict[str, str] = {
     "relax.op": ".builder.op",
     "relax.RelaxToPyFuncConverter": ".relax.to_pyfunc:RelaxToPyFuncConverter",
     "relax.register_pipeline": ".relax.pipelines:register_pipeline",
+    "relax.training": ".relax.training",
     "relax.transform": ".relax.transform",
     "transform": ".ir.transform",
     "tir": ".tir",
@@ -149,6 +163,7 @@ NAMES: dict[str, str] = {
     "ir.FuncType": ".ir.struct_info:FuncStructInfo",
     "ir.PrimType": ".ir.struct_info:PrimStructInfo",
     "ir.TupleType": ".ir.struct_info:TupleStructInfo",
+    "ir.op.Op": ".ir.call_parts:Op",
     "ir.Type": ".ir.struct_info:StructInfo",
     "ir.Var": ".ir.expr:Var",
     "nd.NDArray": ".runtime:NDArray",
@@ -157,14 +172,9 @@ NAMES: dict[str, str] = {
     **{f"nd.{name}": f".runtime.device:{name}" for name in _OTHER_DEVICES},
     "nd.empty": ".runtime:empty",
     "register_func": ".runtime:register_func",
-    "relax.AnyType": ".ir.struct_info:ObjectStructInfo",
-    "relax.FuncType": ".ir.struct_info:FuncStructInfo",
-    "relax.ObjectType": ".ir.struct_info:ObjectStructInfo",
-    "relax.PrimType": ".ir.struct_info:PrimStructInfo",
-    "relax.ShapeType": ".ir.struct_info:ShapeStructInfo",
-    "relax.TensorType": ".ir.struct_info:TensorStructInfo",
-    "relax.TupleType": ".ir.struct_info:TupleStructInfo",
-    "relax.Type": ".ir.struct_info:StructInfo",
+    **{f"relax.{new}": f".ir.struct_info:{old}" for new, old in _TYPES.items()},
+    **{f"relax.type.{new}": f".ir.struct_info:{old}" for new, old in _TYPES.items()},
+    **{f"relax.struct_info.{old}": f".ir.struct_info:{old}" for old in _TYPES.values()},
     "relax.base_py_module.BasePyModule": ".py_module:BasePyModule",
     "relax.block_builder.BlockBuilder": ".builder.block_builder:BlockBuilder",
     "relax.dpl.pattern": ".builder.dpl",

@@ -19,6 +19,7 @@ from .backend.target import HOST
 from .dialects.diagnostics import suggestion, verify
 
 PASSES: dict[str, str] = {
+    "adjust-matmul-order": ".lowering.graph.adjust_matmul_order:AdjustMatmulOrderPass",
     "align-storage": ".lowering.schedule.align_storage:AlignStoragePass",
     "annotate-tir-op-pattern": ".lowering.graph.annotate_tir_op_pattern:AnnotateTIROpPatternPass",
     "attach-attr-layout-free-buffers": (
@@ -48,9 +49,11 @@ PASSES: dict[str, str] = {
     "fuse-ops-by-pattern": ".lowering.graph.fuse_ops_by_pattern:FuseOpsByPatternPass",
     "fuse-tir": ".lowering.graph.fuse_tir:FuseTIRPass",
     "fuse-transpose-matmul": ".lowering.graph.fuse_transpose_matmul:FuseTransposeMatmulPass",
+    "gradient": ".lowering.graph.gradient:GradientPass",
     "hoist-invariants": ".lowering.loops.hoist_invariants:HoistInvariantsPass",
     "hoist-to-load": ".lowering.runtime.hoist_to_load:HoistToLoadPass",
     "lambda-lift": ".lowering.graph.lambda_lift:LambdaLiftPass",
+    "lift-transform-params": ".lowering.graph.lift_transform_params:LiftTransformParamsPass",
     "lift-workspace": ".lowering.runtime.lift_workspace:LiftWorkspacePass",
     "legalize-ops": ".lowering.graph.legalize_ops:LegalizeOpsPass",
     "lower-multi-reduction": ".lowering.loops.lower_multi_reduction:LowerMultiReductionPass",

@@ -15,6 +15,7 @@ from ..ir.call_parts import GlobalVar
 from ..ir.expr import Expr, Var, view
 from ..ir.function import BaseFunc, Function
 from ..ir.module import IRModule
+from ..lowering.graph.compile_time import CompileTime
 from ..lowering.graph.dead_code import remove_all_unused as remove_from
 from .module import check
 
@@ -45,6 +46,16 @@ def well_formed(obj: IRModule | BaseFunc, check_struct_info: bool = True) -> boo
     except Diagnostic:
         return False
     return True
+
+
+def computable_at_compile_time(func: Function) -> list[Var]:
+    """The parameters after those that the attribute `num_input` counts, and what follows from them.
+
+    Those are the variables that are known before the inputs of the function are, in order.
+    """
+    assert isinstance(func.op, relax.FuncOp)
+    known = CompileTime.of(func.op).values
+    return [view(v) for v in known if isinstance(v.owner, Block) or is_binding(v.owner)]
 
 
 def bindings_of(func: Function | SeqExpr) -> list[Binding]:

@@ -12,15 +12,15 @@ from xdsl.ir import Operation
 from ..dialects import relax
 from ..ir.blocks import Binding, DataflowBlock, MatchCast
 from ..ir.call_parts import GlobalVar, with_operands
-from ..ir.expr import Var, expression, view
+from ..ir.expr import Expr, Var, expression, view
 from ..ir.function import BaseFunc
 from ..ir.module import IRModule
 from ..ir.operators import to_value
 from ..ir.struct_info import to_type
+from ..ir.te_calls import Kernel
 from .finish import finish
 from .module import ModuleBuilder
 from .scope import FunctionScope
-from .te_calls import Kernel
 
 
 class BlockBuilder:
@@ -138,10 +138,14 @@ class BlockBuilder:
     def emit(self, expr: Any, name_hint: str = "") -> Any:
         """Bind an expression, and what it is made of, in the current block; returns the variable.
 
-        What was emitted before is not emitted again. Raises ValueError with one line for a value
-        of another function.
+        What was emitted before is not emitted again. An expression, such as a call, that was
+        emitted into another function is repeated here. Raises ValueError with one line for a
+        variable of another function.
         """
-        return view(self.scope.emit(to_value(expr), name_hint))
+        value = to_value(expr)
+        if isinstance(expr, Expr) and not isinstance(expr, Var):
+            value = self.scope.again(value)
+        return view(self.scope.emit(value, name_hint))
 
     def emit_te(self, func: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         """Bind the call of a kernel that a function on tensors defines; returns the variable.

@@ -16,7 +16,7 @@ from ..dialects.relax.symbols import determined_symbols
 from ..dialects.relax.type_relations import forget_symbols, says_less
 from ..ir.expr import Var
 from .module import numbered_name
-from .scope import FunctionScope, checked_params
+from .scope import VARIABLES, FunctionScope, checked_params
 
 
 def finish(
@@ -74,6 +74,7 @@ def _enter_params(body: Block, params: Sequence[Var]) -> list[str]:
         names.append(numbered_name(param.name_hint, names))
         arg = body.insert_arg(param.borrowed.type, index)
         arg.name_hint = value_name(param.name_hint)
+        VARIABLES[arg] = param.borrowed
         param.borrowed.replace_uses_with_if(arg, lambda use: _is_inside(use, body))
     return names
 

@@ -20,6 +20,7 @@ from ..ir.call_parts import ExternFunc, GlobalVar, Op
 from ..ir.calls import Call, inplace_call, kernel_call, output_type
 from ..ir.calls import loop as loop_op
 from ..ir.expr import Constant, Expr, apply_operator, expression
+from ..ir.gradients import register_gradient
 from ..ir.operators import to_value
 from ..ir.struct_info import to_type
 
@@ -186,8 +187,12 @@ class _Namespace:
 
 
 _OPERATORS = _Namespace("relax.")
-builtin = SimpleNamespace(alloc_tensor=alloc_tensor)
+builtin = SimpleNamespace(
+    alloc_tensor=alloc_tensor, stop_lift_params=_function("relax.builtin.stop_lift_params")
+)
 """What TVM keeps among its built-in operations."""
+base = SimpleNamespace(register_gradient=register_gradient)
+"""What TVM keeps in its module of the registry."""
 
 
 def __getattr__(name: str) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.rewriter import Rewriter
@@ -13,7 +14,7 @@ from ..dialects.parameters import value_name
 from ..dialects.relax.closure import is_pure
 from ..ir.call_parts import with_operands
 from ..ir.detached import FreeVariable, OpenDataflow, attach
-from ..ir.expr import Expr, Var
+from ..ir.expr import Expr, Var, expression
 from ..lowering.graph.values import canonical
 from .module import Names
 
@@ -68,6 +69,21 @@ class FunctionScope:
         if name_hint and resolved in self._invented:
             self._rename(resolved, name_hint)
         return resolved
+
+    def again(self, value: SSAValue) -> SSAValue:
+        """An expression that was emitted into another function, on the variables it was made of."""
+        value = canonical(value)
+        if self.source is not None or self._known(value) is not None:
+            return value
+        owner = value.owner
+        if isinstance(owner, Block):
+            return VARIABLES.get(value, value)
+        if owner.parent is None or owner.regions or not is_pure(owner):
+            return value
+        new = expression(with_operands(owner, [self.again(o) for o in owner.operands]))
+        self._held.append(new)
+        self.remap[value] = new.borrowed
+        return new.borrowed
 
     def stand_in(self, old: Expr, new: Expr) -> None:
         """Let an expression stand for a value of the function that is rewritten."""
@@ -246,6 +262,10 @@ class FunctionScope:
     def require_open(self) -> None:
         if self.is_finished:
             raise ValueError(f"expected nothing after emit_func_output of '{self.name}'")
+
+
+VARIABLES: WeakKeyDictionary[SSAValue, SSAValue] = WeakKeyDictionary()
+"""The variables that became parameters of functions."""
 
 
 def _function_of(owner: Operation | Block) -> relax.FuncOp | None:

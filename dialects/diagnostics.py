@@ -16,7 +16,7 @@ def suggestion(name: str, known: Iterable[str]) -> str:
     return f", did you mean '{close[0]}'?" if close else ""
 
 
-class TVMError(Exception):
+class TVMError(RuntimeError):
     """The base of the errors that only this package raises; TVM's ``tvm.error.TVMError``."""
 
 

@@ -66,6 +66,12 @@ class Op:
         """The names of all operators."""
         return sorted({*OPERATORS, *SPECIAL})
 
+    def get_attr(self, attr_name: str) -> Any:
+        """The gradient as a function on expressions for "FPrimalGradient"; else `None`."""
+        from .gradients import primal_gradient
+
+        return primal_gradient(self.name) if attr_name == "FPrimalGradient" else None
+
     def __call__(self, *args: Any, **attributes: Any) -> Any:
         return apply_operator(self.name, args, attributes)
 

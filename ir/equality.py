@@ -11,9 +11,11 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
 
 from ..lowering.canonical_form import CanonicalForm, Token
+from ..lowering.functions import functions_by_name
 from ..te.arithmetic import PrimExpr, is_same
 from .struct_info import StructInfo
 
@@ -23,9 +25,10 @@ def structural_equal(
 ) -> bool:
     """Whether two programs are the same, or two types, expressions or sequences of them.
 
-    Names of functions and blocks and all attributes count; names of values, parameters, loops, axes
-    and symbols do not. Values from outside have to be the same ones, or with `map_free_vars` to
-    correspond. Without `compare_name`, the names of `a` and `b` themselves do not count.
+    Names of functions and blocks and all attributes count; the order of functions, and names of
+    values, parameters, loops, axes and symbols do not. Values from outside have to be the same
+    ones, or with `map_free_vars` to correspond. Without `compare_name`, the names of `a` and `b`
+    themselves do not count.
     """
     if a is b:
         return True
@@ -74,7 +77,15 @@ def structural_hash(program: Any, map_free_vars: bool = False, *, compare_name: 
 def _operation(program: Any) -> Operation | None:
     """The operation that a program is or shows; `None` for types, expressions and the rest."""
     op = program if isinstance(program, Operation) else getattr(program, "op", None)
-    return op if isinstance(op, Operation) else None
+    return _by_name(op) if isinstance(op, ModuleOp) else op if isinstance(op, Operation) else None
+
+
+def _by_name(module: ModuleOp) -> ModuleOp:
+    """A module with its functions in the order of their names, which is all that they have."""
+    named = functions_by_name(module)
+    if [*named.values()] != [*module.ops] or [*named] == sorted(named):
+        return module
+    return ModuleOp([named[name].clone() for name in sorted(named)], dict(module.attributes))
 
 
 def _same_parts(a: Any, b: Any, map_free_vars: bool) -> bool:

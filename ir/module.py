@@ -8,7 +8,7 @@ from typing import Any
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
-from ..dialects.attributes import to_attribute
+from ..dialects.attributes import from_attribute, to_attribute
 from ..display.highlight import stage_language
 from ..display.picture import GraphPicture
 from ..display.rich import displayed
@@ -38,6 +38,8 @@ class IRModule:
             for key, function in (op or {}).items():
                 self[key] = function
         self.name = name
+        self.values: dict[str, Any] = {}
+        """Attributes that only Python has, such as the first states of an optimizer."""
         self.pyfuncs: dict[str, Callable[..., Any]] = {}
         """Functions of the class with `I.pyfunc`."""
 
@@ -54,9 +56,9 @@ class IRModule:
 
     @staticmethod
     def from_expr(function: BaseFunc) -> IRModule:
-        """The module of one function, under its own name."""
+        """The module of one function, under its attribute `global_symbol` or its own name."""
         module = IRModule()
-        module[function.name] = function
+        module[(function.attrs or {}).get("global_symbol", function.name)] = function
         return module
 
     def _ops(self) -> dict[str, Operation]:
@@ -126,7 +128,7 @@ class IRModule:
     def clone(self) -> IRModule:
         """A copy whose operations are its own."""
         copy = IRModule(self.op.clone(), self.name)
-        copy.history = self.history
+        copy.history, copy.values = self.history, dict(self.values)
         copy.pyfuncs, copy.python_class = dict(self.pyfuncs), self.python_class
         return copy
 
@@ -173,11 +175,36 @@ class IRModule:
 
         return graph_picture(self.op, function)
 
+    @property
+    def attrs(self) -> dict[str, Any]:
+        """The attributes as Python values."""
+        stored = {k: from_attribute(a) for k, a in self.op.attributes.items()}
+        return stored | self.values
+
     def with_attr(self, key: str, value: Any) -> IRModule:
-        """A copy with an attribute."""
+        """A copy with an attribute; one that IR cannot hold, such as tensors, is in `values`."""
+        return self.with_attrs({key: value})
+
+    def with_attrs(self, attrs: Mapping[str, Any]) -> IRModule:
+        """A copy with several attributes."""
         copy = self.clone()
-        copy.op.attributes[key] = to_attribute(value)
+        for key, value in attrs.items():
+            copy._drop_attr(key)
+            try:
+                copy.op.attributes[key] = to_attribute(value)
+            except ValueError:
+                copy.values[key] = value
         return copy
+
+    def without_attr(self, key: str) -> IRModule:
+        """A copy without an attribute."""
+        copy = self.clone()
+        copy._drop_attr(key)
+        return copy
+
+    def _drop_attr(self, key: str) -> None:
+        self.op.attributes.pop(key, None)
+        self.values.pop(key, None)
 
     def __eq__(self, other: object) -> bool:
         return self is other

@@ -13,6 +13,7 @@ from typing import Any
 from ..builder.dpl import DFPattern
 from ..builder.mutator import dataflowblock_pass as dataflowblock_pass
 from ..dialects.diagnostics import suggestion
+from ..ir.expr import Var
 from ..ir.module import IRModule
 from ..ir.operators import tensor_data
 from ..ir.transform import Pass as Pass
@@ -22,12 +23,14 @@ from ..ir.transform import function_pass as function_pass
 from ..ir.transform import module_pass as module_pass
 from ..lowering.graph.bind_params import bind_params, bind_symbolic_vars
 from ..lowering.graph.fuse_ops_by_pattern import FusionPattern, fuse_ops_by_pattern
+from ..lowering.graph.gradient import add_gradient
 from ..pipeline import PASSES, UPSTREAM_PASSES, load_pass
 
 OWN = (
     "BindParams",
     "BindSymbolicVars",
     "FuseOpsByPattern",
+    "Gradient",
     "Pass",
     "Sequential",
     "dataflowblock_pass",
@@ -71,6 +74,28 @@ class BindSymbolicVars(Pass):
 
     def transform(self, mod: IRModule, ctx: PassContext) -> IRModule:
         bind_symbolic_vars(mod.op, self.func_name, self.values)
+        return mod
+
+
+class Gradient(Pass):
+    """The adjoint of a graph function is added, which also returns the gradients of its result.
+
+    The function `func_name` returns a float of rank 0, or a tuple whose field `target_index` is
+    one. ``{func_name}_adjoint`` returns what it returns, and the tuple of the gradients by
+    `require_grads`: variables, or their names; by default all parameters. Calling it raises
+    Diagnostic with one line for another function or variable, and for an operator without a
+    gradient. TVM's ``relax.transform.Gradient``.
+    """
+
+    info = PassInfo("gradient")
+
+    def __init__(self, func_name: str, require_grads: Any = None, target_index: int = 0):
+        self.func_name, self.target_index = func_name, target_index
+        given = [require_grads] if isinstance(require_grads, Var | str) else require_grads
+        self.names = None if given is None else [str(getattr(v, "name_hint", v)) for v in given]
+
+    def transform(self, mod: IRModule, ctx: PassContext) -> IRModule:
+        add_gradient(mod.op, self.func_name, self.names, self.target_index)
         return mod
 
 

@@ -50,6 +50,15 @@ def device(name: str | Device, index: int = 0) -> Device:
     return cpu(index)
 
 
+def device_from_target(target: object, index: int = 0) -> Device:
+    """The device that code for a target runs on; `target` is one or its text.
+
+    TVM's ``tvm.device_from_target``. Raises ValueError for a target other than the CPU.
+    """
+    kind = getattr(target, "kind", target)
+    return device(str(getattr(kind, "name", kind)).partition(" ")[0], index)
+
+
 def _absent(name: str) -> Callable[..., Device]:
     def function(index: int = 0) -> Device:
         """A device type of TVM; raises ValueError, since only CPUs are supported."""

@@ -187,3 +187,10 @@ def main(x: R.Tensor((2,), "float32")):
 
 result = tvm.build(main)["main"](np.ones(2, "float32"))
 print(isinstance(result, tvm.ffi.Array), len(result))
+
+# %% device_from_target
+import xrelax as tvm
+
+target = tvm.target.Target("llvm -mcpu=haswell -mtriple=x86_64-linux-gnu")
+print(tvm.device_from_target(target))
+print(tvm.device_from_target("llvm") == tvm.cpu())

@@ -255,3 +255,17 @@ try:
     tvm.script.from_source("@T.prim_func\ndef f(X: T.Buffer((4,))):\n    X[0] = x")
 except tvm.error.DiagnosticError as error:
     print(error)
+
+# %% relax.training
+import numpy as np
+
+import xrelax as tvm
+from xrelax import relax
+from xrelax.script import relax as R
+
+w = relax.Var("w", R.Tensor((2,), "float32"))
+sgd = relax.training.optimizer.SGD(0.1).init(w)
+vm = relax.VirtualMachine(relax.build(tvm.IRModule.from_expr(sgd.get_function())), tvm.cpu())
+params, gradients = [np.array([1, 2], "float32")], [np.array([10, 5], "float32")]
+params, sgd.state = vm["SGD"](params, gradients, sgd.state)
+print(params[0].numpy(), sgd.state[0].numpy())

@@ -224,6 +224,8 @@ def _clip(inputs: list[Any], given: Given) -> Known | None:
     if given.opset < 11:
         bounds = [_as_bound(given.get(n), values) for n in ("min", "max")]
     for bound, operator in zip(bounds, ("Max", "Min"), strict=False):
+        if bound is not None and np.size(bound) != 1:
+            return None  # which is an error
         if bound is not None:
             values = ARITHMETIC[operator]([values, bound], given)
     return np.asarray(values)

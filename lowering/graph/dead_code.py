@@ -28,6 +28,7 @@ TVM's ``DeadCodeElimination``.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
@@ -38,15 +39,27 @@ from xdsl.rewriter import Rewriter
 from xdsl.traits import IsTerminator
 
 from ...dialects import relax, tir
+from ...dialects.diagnostics import Diagnostic
 from ...dialects.relax.closure import is_pure
-from ..functions import call_graph, functions_by_name, graph_functions, is_private, reached_from
+from ..functions import (
+    call_graph,
+    functions_by_name,
+    graph_functions,
+    is_private,
+    names_text,
+    reached_from,
+)
 
 
-def eliminate_dead_code(module: ModuleOp) -> None:
-    """Remove unused code from the graph functions of the module, in place."""
+def eliminate_dead_code(module: ModuleOp, entry_functions: Sequence[str] = ()) -> None:
+    """Remove unused code from the graph functions of the module, in place.
+
+    Functions that those named `entry_functions` do not call are removed, by default those that no
+    public function calls. Raises Diagnostic for a name that is not there.
+    """
     for func in graph_functions(module):
         remove_all_unused(func)
-    _remove_uncalled(module)
+    _remove_uncalled(module, entry_functions)
 
 
 def remove_all_unused(func: relax.FuncOp) -> None:
@@ -89,11 +102,15 @@ def _trim(op: relax.DataflowOp) -> relax.DataflowOp:
     return trimmed
 
 
-def _remove_uncalled(module: ModuleOp) -> None:
-    """Remove private functions that nothing reaches from a function that is not private."""
+def _remove_uncalled(module: ModuleOp, entry_functions: Sequence[str]) -> None:
+    """Remove functions that nothing reaches from entries, or from those that are not private."""
     functions = functions_by_name(module)
     calls = call_graph(functions)
-    roots = [name for name, f in functions.items() if not is_private(f)]
+    for name in entry_functions:
+        if name not in functions:
+            known = names_text(functions)
+            raise Diagnostic(f"expected a function of the module ({known}), got '{name}'")
+    roots = list(entry_functions) or [n for n, f in functions.items() if not is_private(f)]
     if not roots:  # a library module, whose functions others may use
         return
     live = {*roots, *(n for root in roots for n in reached_from(calls, root))}
@@ -104,9 +121,13 @@ def _remove_uncalled(module: ModuleOp) -> None:
 
 @dataclass(frozen=True)
 class DeadCodeEliminationPass(ModulePass):
-    """Remove unused pure operations, dataflow outputs and private functions."""
+    """Remove unused pure operations, dataflow outputs and private functions.
+
+    With `entry_functions` other functions that they do not call are removed too.
+    """
 
     name = "dead-code-elimination"
+    entry_functions: tuple[str, ...] | None = None
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        eliminate_dead_code(op)
+        eliminate_dead_code(op, self.entry_functions or ())

@@ -20,7 +20,11 @@ from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 from xdsl.transforms.common_subexpression_elimination import CSEDriver
 
+from ...dialects import relax
 from .written import Written, touches, written_values
+
+NO_CALLS = (relax.TupleOp, relax.TupleGetItemOp, relax.ConstantOp, relax.ShapeOp, relax.PrimValueOp)
+"""Operations that are written without a call."""
 
 
 @dataclass
@@ -28,17 +32,21 @@ class _Driver(CSEDriver):
     """xDSL's driver, restricted to operations on values that no call writes."""
 
     written: Written = frozenset()
+    call_only: bool = False
 
     def _simplify_operation(self, op: Operation) -> None:
+        if self.call_only and isinstance(op, NO_CALLS):
+            return
         if not touches(op, self.written):
             super()._simplify_operation(op)
 
 
 @dataclass(frozen=True)
 class EliminateCommonSubexprPass(ModulePass):
-    """Merge equal operations on values that no call may write."""
+    """Merge equal operations on values that no call may write; with `call_only` only calls."""
 
     name = "eliminate-common-subexpr"
+    call_only: bool = False
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        _Driver(written=written_values(op)).simplify(op)
+        _Driver(written=written_values(op), call_only=self.call_only).simplify(op)

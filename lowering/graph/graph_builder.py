@@ -24,19 +24,19 @@ class GraphBuilder:
     def __call__(self, name: str, /, *operands: SSAValue, **attributes: Any) -> SSAValue:
         """The result of an operator, by its name without "relax."."""
         kind = OPERATORS[f"relax.{name}"]
-        op = kind.of(list(operands), attributes)
-        return self._inserted(op).results[0]
+        return self.inserted(kind.of(list(operands), attributes))
 
     def constant(self, array: Any, dtype: str) -> SSAValue:
         """A constant tensor."""
         op = relax.ConstantOp(relax.TensorData.of(np.asarray(array, dtype), dtype))
-        return self._inserted(op).results[0]
+        return self.inserted(op)
 
-    def _inserted(self, op: Operation) -> Operation:
+    def inserted(self, op: Operation) -> SSAValue:
+        """The result of an operation, which is inserted."""
         assert self.user.parent is not None
         op.location = self.user.location
         self.user.parent.insert_op_before(op, self.user)
-        return op
+        return op.results[0]
 
     def scalar(self, value: SSAValue) -> SSAValue:
         """A tensor of one element with rank 0."""

@@ -42,6 +42,27 @@ Input: TypeAlias = "relax.TensorType | relax.TensorData"
 Key: TypeAlias = tuple[str, tuple[Input, ...], tuple[tuple[str, Attribute], ...]]
 
 
+_PREFIXED = """abs acos acosh asin asinh atan atanh bitwise_not ceil clip cos cosh exp floor
+isfinite isinf isnan log logical_not negative round rsqrt sigmoid sign sin sinh sqrt square tan
+tanh trunc"""
+TVM_NAMES = {
+    **{f"relax.{name}": f"tir_{name}" for name in _PREFIXED.split()},
+    "relax.astype": "cast",
+    "relax.collapse_sum_like": "collapse_sum",
+    "relax.collapse_sum_to": "collapse_sum",
+    "relax.concat": "concatenate",
+    "relax.flatten": "reshape",
+    "relax.full_like": "full",
+    "relax.gather_elements": "gather",
+    "relax.nn.batch_flatten": "reshape",
+    "relax.nn.leakyrelu": "leaky_relu",
+    "relax.ones_like": "ones",
+    "relax.permute_dims": "transpose",
+    "relax.zeros_like": "zeros",
+}
+"""The names of kernels that are not those of their operators; TVM's."""
+
+
 @dataclass
 class _Kernels:
     """The kernels that exist in one module, by operator, inputs and attributes."""
@@ -55,7 +76,8 @@ class _Kernels:
         properties = sorted(op.properties.items(), key=lambda item: item[0])
         key = (op.name, tuple(inputs), tuple(properties))
         if key not in self.made:
-            name = unique_name(op.name.split(".")[-1], self.taken)
+            wanted = TVM_NAMES.get(op.name, op.name.rpartition(".")[2])
+            name = unique_name(wanted, self.taken)
             self.taken.add(name)
             kernel = _build(op, inputs, name)
             first = self.module.body.block.first_op

@@ -18,7 +18,7 @@ from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
 from ...dialects import tir
 from ...dialects.bounds import Interval, never_negative
-from ...dialects.int_expr import ONE, Atom, IntExpr
+from ...dialects.int_expr import ONE, Atom, IntExpr, minimum
 from ...dialects.nesting import ancestors, operations_in
 from ...dialects.sym import Values, exprs_of
 from ...dialects.tir.ranges import ranges_of
@@ -216,13 +216,22 @@ def _needed_parts(move: _Move, buffer: SSAValue, values: Values) -> dict[int, Re
             move.block,
         )
     parts: dict[int, RequiredRange] = {}
+    wholes, ranges = axes_of(move.block), ranges_of(values.list)
     for store in uses_of(buffer).stores:
         axes = stored_axes_of(store, move.block)
         for axis, low, extent in zip(axes, found[0].mins, found[0].extents, strict=True):
             is_like_whole = extent.has_compounds and not extent.args()  # simpler than what it needs
             if axis is not None and not is_like_whole:
-                parts[axis] = RequiredRange(low, extent)
+                parts[axis] = _within(RequiredRange(low, extent), wholes[axis], ranges)
     return parts
+
+
+def _within(part: RequiredRange, whole: tir.Axis, ranges: Mapping[Atom, Interval]) -> RequiredRange:
+    """A part of an axis without what is after its end, if both have the same start."""
+    is_inside = never_negative(whole.extent - part.extent, ranges)
+    if part.min != whole.min or is_inside or part.extent.constant is not None:
+        return part
+    return RequiredRange(part.min, minimum(part.extent, whole.extent))
 
 
 def _apply(

@@ -78,9 +78,12 @@ class ProgramParser:
                 self.python_functions.append(statement.name)
             else:
                 raise self.source.error(statement, EXPECTED_FUNCTION)
+        self.scope.kernels = {}
+        self.scope.function_names = {*self.relax_nodes, *(n.name for n in prim_nodes)}
         ops: list[Operation] = [self._prim_func(n) for n in prim_nodes]
         for name in self.relax_nodes:
             self._parse_relax(name)
+        ops += [op for _, op in self.scope.kernels.values()]
         ops += [self.parsed[name] for name in self.relax_nodes]
         module = ModuleOp(ops, attributes)
         self._verify(module, node)

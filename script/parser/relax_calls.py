@@ -18,6 +18,7 @@ from ...dialects.relax.type_relations import forget_symbols
 from ...ir.operators import constant_data
 from ...lowering.substitute import substituted
 from .relax_dps import DPSCallParser
+from .relax_kernels import KernelParser
 from .relax_loops import LoopParser
 from .relax_reader import RelaxReader
 from .relax_shapes import ShapeCallParser
@@ -105,6 +106,7 @@ class CallParser:
             "R.alloc_tensor": dps.alloc_tensor,
             "R.builtin.alloc_tensor": dps.alloc_tensor,
             "R.const": self._const,
+            "R.emit_te": KernelParser(function).emit_te,
             "R.loop": LoopParser(function, dps).loop,
             "R.match_cast": shapes.match_cast,
             "R.prim_value": shapes.prim_value,
@@ -132,6 +134,11 @@ class CallParser:
         name = path.replace("R.", "relax.", 1)
         if name in relax.OPERATORS:
             return self._operator_call(node, name)
+        if isinstance(node.func, ast.Attribute) and node.func.attr == "astype" and node.args:
+            value = self.function.value(node.func.value)
+            return self.operator(
+                node, "relax.astype", [value], {"dtype": self.exprs.eval(node.args[0])}
+            )
         shown = path or ast.unparse(node.func)
         known = [*self._handlers, *(n.replace("relax.", "R.", 1) for n in relax.OPERATORS)]
         raise self.function.error(

@@ -22,7 +22,16 @@ _OPERATORS: dict[type[ast.operator], str] = {
     ast.Sub: "relax.subtract",
     ast.Mult: "relax.multiply",
     ast.Div: "relax.divide",
+    ast.FloorDiv: "relax.floor_divide",
+    ast.Mod: "relax.mod",
+    ast.Pow: "relax.power",
     ast.MatMult: "relax.matmul",
+}
+_COMPARISONS: dict[type[ast.cmpop], str] = {
+    ast.Lt: "relax.less",
+    ast.LtE: "relax.less_equal",
+    ast.Gt: "relax.greater",
+    ast.GtE: "relax.greater_equal",
 }
 
 
@@ -65,19 +74,30 @@ class ValueParser:
             case ast.Call():
                 return self.calls.call(node)
             case ast.BinOp(op=op) if type(op) in _OPERATORS:
-                return self._binary(node, _OPERATORS[type(op)])
+                return self._binary(node, node.left, node.right, _OPERATORS[type(op)])
+            case ast.Compare(left=left, ops=[op], comparators=[right]) if type(op) in _COMPARISONS:
+                return self._binary(node, left, right, _COMPARISONS[type(op)])
+            case ast.UnaryOp(op=ast.USub(), operand=operand):
+                return self._negative(node, operand)
             case ast.Subscript():
                 return self._subscript(node)
             case _:
                 return self.exprs.eval(node)
 
-    def _binary(self, node: ast.BinOp, name: str) -> Any:
+    def _binary(self, node: ast.expr, left: ast.expr, right: ast.expr, name: str) -> Any:
         """An operator of two values, of which one may be a number that takes the other's dtype."""
-        lhs, rhs = self._value_or_number(node.left), self._value_or_number(node.right)
+        lhs, rhs = self._value_or_number(left), self._value_or_number(right)
         if not isinstance(lhs, SSAValue) and not isinstance(rhs, SSAValue):
             return self.exprs.eval(node)
-        operands = [self._operand(node.left, lhs, rhs), self._operand(node.right, rhs, lhs)]
+        operands = [self._operand(left, lhs, rhs), self._operand(right, rhs, lhs)]
         return self.calls.operator(node, name, operands, {})
+
+    def _negative(self, node: ast.expr, operand: ast.expr) -> Any:
+        value = self._value_or_number(operand)
+        if not isinstance(value, SSAValue):
+            return self.exprs.eval(node)
+        operands: list[SSAValue] = [value]
+        return self.calls.operator(node, "relax.negative", operands, {})
 
     def _operand(self, node: ast.expr, value: Any, other: Any) -> SSAValue:
         if not isinstance(value, bool | int | float):

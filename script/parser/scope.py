@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from types import ModuleType
 from typing import Any
 
+from xdsl.ir import Operation
+
 from ...dialects.diagnostics import suggestion
 from ..errors import Source
 from ..namespace import ScriptName, root_of
@@ -37,6 +39,10 @@ class Scope:
         self.source = source
         self.python = python
         self.frames: list[dict[str, Any]] = [{}]
+        self.kernels: dict[Any, tuple[str, Operation]] | None = None
+        """The kernels that graph functions of a module have made; `None` outside of modules."""
+        self.function_names: set[str] = set()
+        """The names of the functions that the module defines."""
 
     @contextmanager
     def nested(self) -> Generator[dict[str, Any]]:

@@ -36,7 +36,7 @@ CELLS = {
         [
             "Cell In[{}], line 2",
             "----> 2 relax.op.matmul(x, x)",
-            "ValueError: expected shapes of 'relax.matmul' to be compatible, got (4, 8) and (4, 8)",
+            "OpError: expected shapes of 'relax.matmul' to be compatible, got (4, 8) and (4, 8)",
         ],
     ),
     "a primitive that refuses": (
@@ -63,7 +63,7 @@ CELLS = {
             "----> 10 call(x)",
             "Cell In[{}], line 8",
             "----> 8 return relax.op.matmul",
-            "ValueError: expected shapes",
+            "OpError: expected shapes",
         ],
     ),
     "a message of many lines": (

@@ -241,3 +241,14 @@ def test_errors(message):
     (problem,) = caught.value.problems
     assert message in str(problem)
     assert str(problem).startswith(f"{WRONG[message].op_type} ('y') at the model, node 1: ")
+
+
+def test_constants_between_several_bounds():
+    """It is no number that folds away."""
+    constants = {"w": np.arange(8, dtype=np.float32).reshape(4, 2), "b": np.float32([1, 2])}
+    made = model(
+        [node("Clip", ["w", "b"], ["v"]), node("MatMul", ["x", "v"], ["y"])],
+        {"x": ("float32", [3, 4])}, ["y"], 17, constants,
+    )  # fmt: skip
+    with pytest.raises(UnsupportedError, match=r"Clip .*a bound that is one number, got shape"):
+        compile_onnx(made)

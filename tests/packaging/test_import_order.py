@@ -56,6 +56,7 @@ ORDER = (
     "display.executables",
     "debugging",
     "relax.transform",
+    "relax.training",
     "relax.pipelines",
     "driver",
     "py_module",

@@ -9,15 +9,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from xdsl.irdl import irdl_op_definition, opt_prop_def
+from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def
 
-from ..types import TensorType
+from ...int_expr import ONE
+from ..types import TensorType, shape_text
 from .attributes import Int, Number
-from .base import UnaryOp
+from .base import OperatorOp, UnaryOp
 from .conversion import accumulator, wide
-from .elementwise import FLOATS, NUMBERS, Dtypes
+from .elementwise import FLOATS, NUMBERS, Dtypes, in_working_dtype
 from .float_functions import erf
-from .inference import normalize_axis, require_floats
+from .inference import common_element_type, normalize_axis, require_floats, require_rank
 from .language import TensorLanguage
 from .unary import ElementFunctionOp
 
@@ -250,3 +251,60 @@ class LogSoftmaxOp(NormalizedExponentialOp):
     def reference(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> NDArray[Any]:
         shifted = cls.shifted(arrays, attributes)
         return shifted - np.log(np.exp(shifted).sum(axis=attributes["axis"], keepdims=True))
+
+
+@irdl_op_definition
+class PreluOp(OperatorOp):
+    """``alpha * x`` below 0, else ``x``, with a slope for each index of an axis.
+
+    `torch.nn.functional.prelu`. A tensor of rank 1 has its elements along `axis` 0.
+    """
+
+    name = "relax.nn.prelu"
+    data = operand_def(TensorType)
+    alpha = operand_def(TensorType)
+    axis = opt_prop_def(Int(default=1))
+    assembly_format = (
+        "$data `,` $alpha attr-dict `:` type($data) `,` type($alpha) `->` type($result)"
+    )
+
+    @classmethod
+    def _axis(cls, rank: int, attributes: dict[str, Any]) -> int:
+        axis = attributes["axis"]
+        return 0 if rank == 1 and axis == 1 else normalize_axis(cls.name, axis, rank)
+
+    @classmethod
+    def infer(cls, operands: Sequence[TensorType], attributes: dict[str, Any]) -> TensorType:
+        data, alpha = operands
+        require_floats(cls.name, operands)
+        common_element_type(cls.name, operands)
+        require_rank(cls.name, "alpha", alpha, 1)
+        if data.rank is not None:
+            axis = cls._axis(data.rank, attributes)
+            known = None in (data.dims, alpha.dims)
+            if not known and alpha.dims not in ((ONE,), data.dims[axis : axis + 1]):  # pyright: ignore[reportOptionalSubscript]
+                raise ValueError(
+                    f"expected a slope of '{cls.name}' for each index of axis {axis}, "
+                    f"got {shape_text(alpha)} for {shape_text(data)}"
+                )
+        return data
+
+    @classmethod
+    def compute(cls, te: TensorLanguage, tensors: Sequence[Any], attributes: dict[str, Any]) -> Any:
+        data, alpha = tensors
+        axis, is_one = cls._axis(data.ndim, attributes), alpha.shape[0] == 1
+
+        def scaled(x: Any, slope: Any) -> Any:
+            return te.select(x < te.const(0, x.dtype), x * slope, x)
+
+        def element(*i: Any) -> Any:
+            return in_working_dtype(scaled, data(*i), alpha(0 if is_one else i[axis]))
+
+        return te.compute(data.shape, element, name="T_prelu")
+
+    @classmethod
+    def reference(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> NDArray[Any]:
+        data, alpha = (wide(a) for a in arrays)
+        axis = cls._axis(data.ndim, attributes)
+        slope = alpha.reshape([-1 if a == axis else 1 for a in range(data.ndim)])
+        return np.where(data < 0, data * slope, data)

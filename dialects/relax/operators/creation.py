@@ -13,7 +13,7 @@ from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def
 from ...dtypes import element_type
 from ...int_expr import IntExpr
 from ..types import TensorType
-from .attributes import DType, Exprs
+from .attributes import DType, Exprs, Int
 from .base import OperatorOp
 from .conversion import converted
 from .inference import require_rank
@@ -175,3 +175,34 @@ class FullLikeOp(OperatorOp):
     def reference(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> NDArray[Any]:
         x, fill_value = arrays
         return np.full(x.shape, converted(fill_value, attributes["dtype"] or str(x.dtype)))
+
+
+@irdl_op_definition
+class EyeLikeOp(OperatorOp):
+    """Ones on the diagonal ``j = i + k`` of a matrix of the shape of `x`; ONNX ``EyeLike``."""
+
+    name = "relax.eye_like"
+    x = operand_def(TensorType)
+    k = opt_prop_def(Int(default=0))
+    dtype = opt_prop_def(DType(default=None))
+    assembly_format = "$x attr-dict `:` type($x) `->` type($result)"
+
+    @classmethod
+    def infer(cls, operands: Sequence[TensorType], attributes: dict[str, Any]) -> TensorType:
+        (x,), dtype = operands, attributes["dtype"]
+        require_rank(cls.name, "x", x, 2)
+        return x if dtype is None else TensorType(x.shape, element_type(dtype))
+
+    @classmethod
+    def compute(cls, te: TensorLanguage, tensors: Sequence[Any], attributes: dict[str, Any]) -> Any:
+        (x,), k = tensors, attributes["k"]
+        one, zero = (te.const(n, attributes["dtype"] or x.dtype) for n in (1, 0))
+
+        def element(i: Any, j: Any) -> Any:
+            return te.select(te.cast("int64", j) - te.cast("int64", i) == k, one, zero)
+
+        return te.compute(x.shape, element, name="T_eye")
+
+    @classmethod
+    def reference(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> NDArray[Any]:
+        return np.eye(*arrays[0].shape, k=attributes["k"])

@@ -172,14 +172,8 @@ def _floor_quotient(te: TensorLanguage, x: Any, y: Any, rest: Any) -> Any:
     return te.Select(y == 0, x / y, whole)
 
 
-@irdl_op_definition
-class ModOp(ArithmeticOp):
-    """``lhs % rhs``, with the sign of `rhs`; `numpy.remainder`, `torch.remainder`.
-
-    0 for integers divided by 0.
-    """
-
-    name = "relax.mod"
+class RemainderOp(ArithmeticOp, ABC):
+    """``lhs % rhs``, with the sign of `rhs`; 0 for integers divided by 0."""
 
     @classmethod
     def numpy_function(cls, lhs: NDArray[Any], rhs: NDArray[Any]) -> NDArray[Any]:
@@ -191,6 +185,23 @@ class ModOp(ArithmeticOp):
     @classmethod
     def combine(cls, te: TensorLanguage, lhs: Any, rhs: Any) -> Any:
         return in_working_dtype(mod, lhs, rhs)
+
+
+@irdl_op_definition
+class ModOp(RemainderOp):
+    """``lhs % rhs``, with the sign of `rhs`; `numpy.remainder`, `torch.remainder`.
+
+    0 for integers divided by 0.
+    """
+
+    name = "relax.mod"
+
+
+@irdl_op_definition
+class FloorModOp(RemainderOp):
+    """`mod` under another name; `numpy.mod`."""
+
+    name = "relax.floor_mod"
 
 
 @irdl_op_definition

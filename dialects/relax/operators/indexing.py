@@ -68,7 +68,8 @@ class TakeOp(OperatorOp):
     assembly_format = "$x `,` $indices attr-dict `:` type($x) `,` type($indices) `->` type($result)"
 
     @classmethod
-    def _axis(cls, rank: int, attributes: dict[str, Any]) -> int:
+    def axis_of(cls, rank: int, attributes: dict[str, Any]) -> int:
+        """The axis, counted from the front; raises ValueError if it has to be given."""
         if attributes["axis"] is None and rank != 1:
             raise ValueError(
                 f"expected an axis of '{cls.name}' for a tensor of rank {rank}, got none"
@@ -76,12 +77,19 @@ class TakeOp(OperatorOp):
         return normalize_axis(cls.name, attributes["axis"] or 0, rank)
 
     @classmethod
+    def place(cls, te: TensorLanguage, index: Any, dim: Any, mode: str) -> Any:
+        """The element of a dim that an index selects."""
+        if mode == "clip":
+            return te.max(te.min(index, dim - 1), 0)
+        return index % te.max(dim, 1) if mode == "wrap" else inside(te, index, dim)
+
+    @classmethod
     def infer(cls, operands: Sequence[TensorType], attributes: dict[str, Any]) -> TensorType:
         x, indices = operands
         require_indices(cls.name, [indices])
         if x.rank is None:
             return TensorType.of(None, x.known_element)
-        axis = cls._axis(x.rank, attributes)
+        axis = cls.axis_of(x.rank, attributes)
         if x.dims is None or indices.dims is None:
             rank = None if indices.rank is None else x.rank + indices.rank - 1
             return TensorType.of(None, x.known_element, rank)
@@ -91,17 +99,12 @@ class TakeOp(OperatorOp):
     @classmethod
     def compute(cls, te: TensorLanguage, tensors: Sequence[Any], attributes: dict[str, Any]) -> Any:
         (x, indices), mode = tensors, attributes["mode"]
-        axis = cls._axis(x.ndim, attributes)
+        axis = cls.axis_of(x.ndim, attributes)
         dim, rest = x.shape[axis], axis + indices.ndim
 
         def element(*i: Any) -> Any:
             index = te.cast("int64", indices(*i[axis:rest]))
-            place = inside(te, index, dim)
-            if mode == "clip":
-                place = te.max(te.min(index, dim - 1), 0)
-            elif mode == "wrap":
-                place = index % te.max(dim, 1)
-            value = x(*i[:axis], place, *i[rest:])
+            value = x(*i[:axis], cls.place(te, index, dim, mode), *i[rest:])
             if mode == "nan":
                 known = (index >= 0 - dim) & (index < dim)
                 nothing = float("nan") if is_float(x.dtype) else 0
@@ -114,7 +117,7 @@ class TakeOp(OperatorOp):
     @classmethod
     def reference(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> NDArray[Any]:
         (x, indices), mode = arrays, attributes["mode"]
-        axis = cls._axis(x.ndim, attributes)
+        axis = cls.axis_of(x.ndim, attributes)
         dim, nothing = x.shape[axis], np.nan if mode == "nan" and x.dtype.kind == "f" else 0
         if dim == 0:
             shape = (*x.shape[:axis], *indices.shape, *x.shape[axis + 1 :])

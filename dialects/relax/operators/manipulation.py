@@ -1,4 +1,4 @@
-"""Permutations of elements: permute_dims, flip, roll."""
+"""Permutations of elements: permute_dims, flip, roll, reverse_sequence, pixel_shuffle."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from xdsl.irdl import irdl_op_definition, opt_prop_def
+from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def
 
-from ..types import TensorType
+from ...int_expr import IntExpr
+from ..types import TensorType, shape_text
 from .attributes import Int, Ints
-from .base import UnaryOp
-from .inference import normalize_axes, normalize_axis
+from .base import OperatorOp, UnaryOp
+from .inference import normalize_axes, normalize_axis, require_dtype, require_rank
 from .language import TensorLanguage
 
 
@@ -159,3 +160,120 @@ class RollOp(MovingOp):
     @classmethod
     def reference(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> NDArray[Any]:
         return np.roll(arrays[0], attributes["shift"], attributes["axis"])
+
+
+@irdl_op_definition
+class ReverseSequenceOp(OperatorOp):
+    """Reverse the first ``seq_lengths[b]`` elements along `seq_axis`; ONNX ``ReverseSequence``.
+
+    ``b`` is the index of `batch_axis`. A length is at most that of the axis.
+    """
+
+    name = "relax.reverse_sequence"
+    data = operand_def(TensorType)
+    seq_lengths = operand_def(TensorType)
+    seq_axis = opt_prop_def(Int(default=1))
+    batch_axis = opt_prop_def(Int(default=0))
+    assembly_format = (
+        "$data `,` $seq_lengths attr-dict `:` type($data) `,` type($seq_lengths) `->` type($result)"
+    )
+
+    @classmethod
+    def _axes(cls, rank: int, attributes: dict[str, Any]) -> tuple[int, int]:
+        """The axis of the sequence and that of the batch."""
+        pair = (attributes["seq_axis"], attributes["batch_axis"])
+        sequence, batch = normalize_axes(cls.name, pair, rank, "seq_axis and batch_axis")
+        return sequence, batch
+
+    @classmethod
+    def infer(cls, operands: Sequence[TensorType], attributes: dict[str, Any]) -> TensorType:
+        data, lengths = operands
+        require_dtype(cls.name, [lengths], lambda d: d in ("int32", "int64"), "int32 or int64")
+        require_rank(cls.name, "seq_lengths", lengths, 1)
+        if data.rank is not None:
+            _, batch = cls._axes(data.rank, attributes)
+            if None not in (data.dims, lengths.dims) and lengths.dims[0] != data.dims[batch]:  # pyright: ignore[reportOptionalSubscript]
+                raise ValueError(
+                    f"expected a length of '{cls.name}' for each index of axis {batch}, "
+                    f"got {shape_text(lengths)} for {shape_text(data)}"
+                )
+        return data
+
+    @classmethod
+    def compute(cls, te: TensorLanguage, tensors: Sequence[Any], attributes: dict[str, Any]) -> Any:
+        data, lengths = tensors
+        sequence, batch = cls._axes(data.ndim, attributes)
+
+        def element(*i: Any) -> Any:
+            length = te.min(te.cast("int64", lengths(i[batch])), data.shape[sequence])
+            at = te.cast("int64", i[sequence])
+            source = te.select(at < length, length - 1 - at, at)
+            return data(*i[:sequence], source, *i[sequence + 1 :])
+
+        return te.compute(data.shape, element, name="T_reverse_sequence")
+
+    @classmethod
+    def reference(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> NDArray[Any]:
+        data, lengths = arrays
+        sequence, batch = cls._axes(data.ndim, attributes)
+        size = data.shape[sequence]
+        at: NDArray[Any] = np.arange(int(size)).reshape(1, -1)
+        length = np.minimum(lengths.astype(np.int64), size)[:, None]
+        source: NDArray[Any] = np.where(at < length, length - 1 - at, at)
+        moved = np.moveaxis(data, (batch, sequence), (0, 1))
+        index = source.reshape((*source.shape, *(1,) * (data.ndim - 2)))
+        found = np.take_along_axis(moved, np.broadcast_to(index, moved.shape), 1)
+        return np.moveaxis(found, (0, 1), (batch, sequence))
+
+
+@irdl_op_definition
+class PixelShuffleOp(UnaryOp):
+    """Move channels (…, c * r², h, w) to pixels (…, c, h * r, w * r); `torch.pixel_shuffle`."""
+
+    name = "relax.nn.pixel_shuffle"
+    upscale_factor = opt_prop_def(Int())
+
+    @classmethod
+    def _factor(cls, attributes: dict[str, Any]) -> int:
+        factor = attributes["upscale_factor"]
+        if factor < 1:
+            raise ValueError(f"expected upscale_factor of '{cls.name}' of at least 1, got {factor}")
+        return factor
+
+    @classmethod
+    def infer(cls, operands: Sequence[TensorType], attributes: dict[str, Any]) -> TensorType:
+        (x,), r = operands, cls._factor(attributes)
+        if x.rank is not None and x.rank < 3:
+            raise ValueError(
+                f"expected data of '{cls.name}' to have channels and pixels, got {shape_text(x)}"
+            )
+        if x.dims is None:
+            return x
+        *outer, channels, height, width = x.dims
+        if (channels % (r * r)).constant != 0:
+            raise ValueError(
+                f"expected channels of '{cls.name}' to be a multiple of {r * r}, got {channels}"
+            )
+        dims = [*outer, channels // IntExpr.of(r * r), height * r, width * r]
+        return TensorType.of(dims, x.known_element)
+
+    @classmethod
+    def compute(cls, te: TensorLanguage, tensors: Sequence[Any], attributes: dict[str, Any]) -> Any:
+        (x,), r = tensors, cls._factor(attributes)
+        *outer, channels, height, width = x.shape
+
+        def element(*i: Any) -> Any:
+            *rest, c, h, w = i
+            return x(*rest, c * (r * r) + h % r * r + w % r, h // r, w // r)
+
+        shape = [*outer, channels // (r * r), height * r, width * r]
+        return te.compute(shape, element, name="T_pixel_shuffle")
+
+    @classmethod
+    def reference(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> NDArray[Any]:
+        (x,), r = arrays, cls._factor(attributes)
+        *outer, channels, height, width = x.shape
+        split = x.reshape(*outer, channels // (r * r), r, r, height, width)
+        n = len(outer)
+        order = [*range(n + 1), n + 3, n + 1, n + 4, n + 2]
+        return split.transpose(order).reshape(*outer, channels // (r * r), height * r, width * r)

@@ -1,7 +1,8 @@
-"""Repetition of elements: broadcast_to, repeat, tile."""
+"""Repetition of elements: broadcast_to, repeat, tile; and sums of what broadcasting repeats."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,7 +14,8 @@ from ...int_expr import ONE, IntExpr
 from ..types import TensorType, python_shape, shape_text
 from .attributes import Exprs, Int, Ints
 from .base import OperatorOp, UnaryOp
-from .inference import normalize_axis
+from .conversion import accumulator, rounded, wide
+from .inference import broadcast_dims, normalize_axis, require_dtype
 from .language import TensorLanguage
 from .manipulation import MovingOp, is_zero
 from .reshaping import element_at, product
@@ -154,3 +156,101 @@ class TileOp(MovingOp):
     @classmethod
     def reference(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> NDArray[Any]:
         return np.tile(arrays[0], attributes["repeats"])
+
+
+class CollapseSumOp(OperatorOp, ABC):
+    """The sum over the axes that broadcasting repeats: the gradient of `broadcast_to`."""
+
+    @classmethod
+    @abstractmethod
+    def target(cls, operands: Sequence[TensorType], attributes: dict[str, Any]) -> TensorType:
+        """The type of the result, whose shape broadcasts to that of the data."""
+
+    @classmethod
+    def infer(cls, operands: Sequence[TensorType], attributes: dict[str, Any]) -> TensorType:
+        data, target = operands[0], cls.target(operands, attributes)
+        require_dtype(cls.name, [data], lambda d: d != "bool", "numbers")
+        if data.dims is not None and target.dims is not None:
+            try:
+                fits = broadcast_dims(target.dims, data.dims) == list(data.dims)
+            except ValueError:
+                fits = False
+            if not fits:
+                raise ValueError(
+                    f"expected a shape of '{cls.name}' that broadcasts to {shape_text(data)}, "
+                    f"got {shape_text(target)}"
+                )
+        return TensorType(target.shape, data.element_type)
+
+    @classmethod
+    @abstractmethod
+    def shape_of(cls, tensors: Sequence[Any], attributes: dict[str, Any]) -> Sequence[Any]:
+        """The dims of the result of these tensors, which are expressions or arrays."""
+
+    @classmethod
+    def compute(cls, te: TensorLanguage, tensors: Sequence[Any], attributes: dict[str, Any]) -> Any:
+        data, shape = tensors[0], cls.shape_of(tensors, attributes)
+        added = data.ndim - len(shape)
+        kept = [d == e for d, e in zip(data.shape[added:], shape, strict=True)]
+        axes = [
+            None if n >= added and kept[n - added] else te.reduce_axis((0, d), f"k{n}")
+            for n, d in enumerate(data.shape)
+        ]
+        summed = [a for a in axes if a is not None]
+
+        def element(*i: Any) -> Any:
+            places = [i[n - added] if axis is None else axis for n, axis in enumerate(axes)]
+            value = data(*places).astype(accumulator(data.dtype))
+            return te.sum(value, axis=summed) if summed else value
+
+        return rounded(te, te.compute(shape, element, name="T_collapse_sum"), data.dtype)
+
+    @classmethod
+    def reference(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> NDArray[Any]:
+        data, shape = wide(arrays[0]), tuple(cls.shape_of(arrays, attributes))
+        added = data.ndim - len(shape)
+        pairs = enumerate(zip(data.shape[added:], shape, strict=True), added)
+        axes = (*range(added), *(n for n, (d, e) in pairs if d != e))
+        return data.sum(axis=axes, keepdims=True, dtype=data.dtype).reshape(shape)
+
+
+@irdl_op_definition
+class CollapseSumToOp(CollapseSumOp):
+    """Sum the repeated axes of `data` to a shape that broadcasts to it; `torch.Tensor.sum_to_size`.
+
+    A symbolic dim must equal that of the shape.
+    """
+
+    name = "relax.collapse_sum_to"
+    data = operand_def(TensorType)
+    shape = opt_prop_def(Exprs())
+    assembly_format = "$data attr-dict `:` type($data) `->` type($result)"
+
+    @classmethod
+    def target(cls, operands: Sequence[TensorType], attributes: dict[str, Any]) -> TensorType:
+        return TensorType.of(attributes["shape"], None)
+
+    @classmethod
+    def shape_of(cls, tensors: Sequence[Any], attributes: dict[str, Any]) -> Sequence[Any]:
+        return attributes["shape"]
+
+
+@irdl_op_definition
+class CollapseSumLikeOp(CollapseSumOp):
+    """`collapse_sum_to` the shape of another tensor."""
+
+    name = "relax.collapse_sum_like"
+    data = operand_def(TensorType)
+    collapse_target = operand_def(TensorType)
+    assembly_format = (
+        "$data `,` $collapse_target attr-dict `:` type($data) `,` type($collapse_target) "
+        "`->` type($result)"
+    )
+
+    @classmethod
+    def target(cls, operands: Sequence[TensorType], attributes: dict[str, Any]) -> TensorType:
+        return operands[1]
+
+    @classmethod
+    def shape_of(cls, tensors: Sequence[Any], attributes: dict[str, Any]) -> Sequence[Any]:
+        return tensors[1].shape

@@ -233,6 +233,23 @@ class FlattenOp(ReshapingOp):
 
 
 @irdl_op_definition
+class BatchFlattenOp(ReshapingOp):
+    """Flatten all dims but the first; `torch.flatten` from dim 1."""
+
+    name = "relax.nn.batch_flatten"
+
+    @classmethod
+    def new_dims(cls, dims: Sequence[IntExpr], attributes: dict[str, Any]) -> Sequence[IntExpr]:
+        if not dims:
+            raise ValueError(f"expected x of '{cls.name}' to have a batch, got shape ()")
+        return [dims[0], product(dims[1:])]
+
+    @classmethod
+    def unknown_type(cls, operand: TensorType, attributes: dict[str, Any]) -> TensorType:
+        return TensorType.of(None, operand.known_element, 2)
+
+
+@irdl_op_definition
 class ExpandDimsOp(ReshapingOp):
     """Insert dims of 1 at these axes of the result; `numpy.expand_dims`, `torch.unsqueeze`."""
 

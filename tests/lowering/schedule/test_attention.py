@@ -177,3 +177,12 @@ def test_a_causal_mask_hides_words():
     assert "min(" in lowered[blocks : lowered.index("\n", blocks)]
     assert re.search(r"tir.for %j_\d+ in \(0, min\(", lowered[weighted:])
     assert "where" not in lowered[blocks:scores]
+
+
+@pytest.mark.parametrize("causal_mask", [None, "TopLeft", "BottomRight"])
+def test_words_of_symbolic_lengths_are_vectorized(causal_mask):
+    text = attention(1, "n", "n", 8, 8, 64, 64, dtype="bfloat16", causal_mask=causal_mask)
+    lines = stage_text(from_source(text), "tir", target=ZNVER4).splitlines()
+    for name in ("T_exp", "T_words"):
+        (at,) = (n for n, line in enumerate(lines) if f'tir.block "{name}"' in line)
+        assert lines[at - 1].endswith("vectorized {"), name

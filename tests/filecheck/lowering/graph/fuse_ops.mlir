@@ -139,10 +139,10 @@ relax.func @in_place(%x: !relax.tensor<[4], f32>) -> !relax.tensor<[4], f32> {
 
 // What constants alone make does not join what depends on arguments: it is computed once, on load.
 // What follows it of constants does.
-// CHECK-LABEL: relax.func private @fused_exp_negative(%{{[^:]*}}: !relax.tensor<[4], f32>)
+// CHECK-LABEL: relax.func private @fused_tir_exp_tir_negative(%{{[^:]*}}: !relax.tensor<[4], f32>)
 // CHECK-LABEL: relax.func private @fused_add_relu(%{{.*}}: !relax.tensor<[4], f32>, %{{.*}}: !relax.tensor<[4], f32>)
 // CHECK-LABEL: relax.func @of_constants
-// CHECK:         %[[ONCE:.*]] = relax.call @fused_exp_negative(%w)
+// CHECK:         %[[ONCE:.*]] = relax.call @fused_tir_exp_tir_negative(%w)
 // CHECK-NEXT:    relax.call @fused_add_relu(%x, %[[ONCE]])
 relax.func @of_constants(%x: !relax.tensor<[4], f32>) -> !relax.tensor<[4], f32> {
   %w = relax.constant <float32, [4], [1.0, 2.0, 3.0, 4.0]> : !relax.tensor<[4], f32>
@@ -157,9 +157,9 @@ relax.func @of_constants(%x: !relax.tensor<[4], f32>) -> !relax.tensor<[4], f32>
 
 // What is much larger than its constants is not kept, so it joins what reads it, and so does what
 // is computed of it.
-// CHECK-LABEL: relax.func private @fused_broadcast_to_exp_add
+// CHECK-LABEL: relax.func private @fused_broadcast_to_tir_exp_add
 // CHECK-LABEL: relax.func @much_larger
-// CHECK:         relax.call @fused_broadcast_to_exp_add(%w, %x)
+// CHECK:         relax.call @fused_broadcast_to_tir_exp_add(%w, %x)
 relax.func @much_larger(%x: !relax.tensor<[4, 65536], f32>) -> !relax.tensor<[4, 65536], f32> {
   %w = relax.constant <float32, [4, 1], [1.0, 2.0, 3.0, 4.0]> : !relax.tensor<[4, 1], f32>
   %0 = relax.broadcast_to %w {shape = [#sym.expr<4>, #sym.expr<65536>]} : !relax.tensor<[4, 1], f32> -> !relax.tensor<[4, 65536], f32>

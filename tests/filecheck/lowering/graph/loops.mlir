@@ -47,11 +47,11 @@ relax.func @equal(%h: !relax.tensor<[n], f32>, %x: !relax.tensor<[m], f32>) -> t
 // DEAD-LABEL: @between
 // CSE-LABEL:  @between
 
-// FUSE:       relax.func private @fused_add_tanh(
+// FUSE:       relax.func private @fused_add_tir_tanh(
 // FUSE:       relax.func private @step
-// FUSE:         relax.call @fused_add_tanh(
+// FUSE:         relax.call @fused_add_tir_tanh(
 // FUSE-LABEL: relax.func @between
-// FUSE:         %a = relax.call_tir @exp(%h)
+// FUSE:         %a = relax.call_tir @tir_exp(%h)
 // FUSE-NEXT:    %l = relax.loop @step to 3 carried (%a) scanned () given (%h)
 // FUSE-NEXT:    %r = relax.tuple_get_item %l[0]
 // FUSE-NEXT:    relax.call_tir @multiply(%r, %a)

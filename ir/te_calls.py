@@ -8,16 +8,17 @@ from typing import Any, cast
 from xdsl.dialects.builtin import DictionaryAttr, IntegerAttr, TupleType, UnitAttr, i1
 from xdsl.ir import SSAValue
 
-from .. import te
 from ..dialects import relax, tir
 from ..dialects.attributes import to_attribute
 from ..dialects.dtypes import element_type
 from ..dialects.int_expr import IntExpr, Sym
 from ..dialects.sym import expr_array
-from ..ir.operators import fields_of
-from ..ir.struct_info import shape_of
 from ..lowering.functions import PRIVATE
-from ..te.tensor import Tensor
+from ..te.arithmetic import dim_expr
+from ..te.prim_func import build_prim_func
+from ..te.tensor import Tensor, compute, placeholder
+from .operators import fields_of
+from .struct_info import shape_of
 
 
 class Kernel:
@@ -32,7 +33,7 @@ class Kernel:
         self.outputs = _outputs(function(*positional, **named), self._tensors.values())
         self.name = str(hint or _name(function, self.outputs))
         inputs = list(self._tensors.values())
-        self.func = te.build_prim_func([*inputs, *self.outputs], self.name)
+        self.func = build_prim_func([*inputs, *self.outputs], self.name)
         self.func.properties["attrs"] = DictionaryAttr(
             {
                 PRIVATE: UnitAttr(),
@@ -54,7 +55,7 @@ class Kernel:
             case relax.TensorType(dims=dims, dtype=dtype) if dims is not None and dtype is not None:
                 if value not in self._tensors:
                     name = _letter(len(self._tensors))
-                    self._tensors[value] = te.placeholder(shape_of(dims), dtype, name)
+                    self._tensors[value] = placeholder(shape_of(dims), dtype, name)
                 return self._tensors[value]
             case relax.ShapeType(dims=dims) if dims is not None:
                 return shape_of(dims)
@@ -98,7 +99,7 @@ def _outputs(result: Any, inputs: Any) -> list[Tensor]:
 
 
 def _copy(tensor: Tensor) -> Tensor:
-    return te.compute(tensor.shape, lambda *i: tensor(*i), name=f"{tensor.name}_copy")
+    return compute(tensor.shape, lambda *i: tensor(*i), name=f"{tensor.name}_copy")
 
 
 def _name(function: Callable[..., Any], outputs: Sequence[Tensor]) -> str:
@@ -107,5 +108,5 @@ def _name(function: Callable[..., Any], outputs: Sequence[Tensor]) -> str:
 
 
 def _tensor_type(tensor: Tensor) -> relax.TensorType:
-    dims = [te.dim_expr(d) for d in tensor.shape]
+    dims = [dim_expr(d) for d in tensor.shape]
     return relax.TensorType.of(dims, element_type(tensor.dtype))
