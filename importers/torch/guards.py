@@ -60,12 +60,13 @@ class Guards:
         """
         for text in self.texts:
             parsed = ast.parse(text, mode="eval").body
-            if not isinstance(parsed, ast.Compare) or len(parsed.ops) != 1:
-                raise _unsupported(text)
-            reader = _Reader(context.symbols, self.arguments, text)
-            sides = map(reader.number, (parsed.left, parsed.comparators[0]))
-            given, wanted = _EQUALITIES[type(parsed.ops[0])](*sides)
-            _check(context, given, wanted, text)
+            match parsed:
+                case ast.Compare(left, [operator], [right]) if type(operator) in _EQUALITIES:
+                    reader = _Reader(context.symbols, self.arguments, text)
+                    sides = _EQUALITIES[type(operator)](reader.number(left), reader.number(right))
+                    _check(context, *sides, text)
+                case _:
+                    raise _unsupported(text)
 
 
 def _check(context: Context, given: IntExpr, wanted: IntExpr, text: str) -> None:

@@ -98,7 +98,7 @@ class Signature:
     def _size(self, symbol: Any, tensors: Sequence[Any]) -> int:
         source = self._sizes[symbol.name]
         given = tensors[source.position]
-        shape = getattr(given, "shape", (given,))
+        shape = getattr(given, "shape", ()) or (given,)  # numbers of NumPy have no dims
         return source.value(int(shape[source.axis]))
 
 

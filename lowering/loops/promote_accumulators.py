@@ -27,6 +27,7 @@ from ...dialects.int_expr import ZERO, IntExpr
 from ...dialects.tir.types import BufferType
 from ..analysis.reductions import FloatAccumulation, accumulations
 from ..scope import Scope, is_inside, replace_by_block
+from .masked_values import replace_load
 from .places import Place, are_disjoint, place_of
 
 _REDUCTION = arith.FastMathFlagsAttr(
@@ -244,9 +245,9 @@ def _carry_in_body(op: loops.ForOp, places: Sequence[Place], scope: Scope) -> No
             if place not in current:
                 continue
             if isinstance(inner, loops.LoadOp):
-                inner.result.replace_all_uses_with(current[place])
-            else:
-                current[place] = inner.value
+                replace_load(inner, current[place], scope)
+                continue
+            current[place] = inner.value
             inner.detach()
             inner.erase()
 

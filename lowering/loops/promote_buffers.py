@@ -17,24 +17,14 @@ from dataclasses import dataclass, replace
 
 from xdsl.context import Context
 from xdsl.dialects import scf
-from xdsl.dialects.arith import ConstantOp
-from xdsl.dialects.builtin import (
-    AnyFloat,
-    FloatAttr,
-    IntegerAttr,
-    IntegerType,
-    ModuleOp,
-    VectorType,
-)
-from xdsl.dialects.vector import BroadcastOp
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.passes import ModulePass
-from xdsl.utils.hints import isa
 
 from ...dialects import loops
 from ...dialects.int_expr import IntExpr
 from ..scope import Scope
-from .lane_analysis import ELEMENTWISE
+from .masked_values import replace_load, zero
 from .places import Access, Place, are_disjoint, place_of
 from .promote_accumulators import promote_accumulators
 
@@ -180,8 +170,7 @@ class _Promotion:
         for op in list(block.ops):
             if isinstance(op, loops.LoadOp) and op.buffer in self.buffers:
                 content = self._content(_whole(place_of(op, self.scope)), contents)
-                op.result.replace_all_uses_with(self._under(op, content))
-                _drop(op)
+                replace_load(op, content, self.scope)
             elif isinstance(op, loops.StoreOp) and op.buffer in self.buffers:
                 contents[_whole(place_of(op, self.scope))] = op.value
                 _drop(op)
@@ -233,50 +222,6 @@ class _Promotion:
         if ops is None:
             ops = self.unwritten[place.type] = zero(place.type)
         return ops[-1].results[0]
-
-    def _under(self, op: loops.LoadOp, content: SSAValue) -> SSAValue:
-        """Emit the value of a load, from the content of its place, before the load.
-
-        Lanes outside of the mask are 0, but where nothing stores or combines them.
-        """
-        if op.mask is None or self._is_only_stored(op.result, place_of(op, self.scope).mask):
-            return content
-        off = zero(op.result.type)
-        values = [op.mask, content, off[-1].results[0]]
-        new = [*off, loops.LanewiseOp("arith.select", values, op.result.type)]
-        assert op.parent is not None
-        op.parent.insert_ops_before(new, op)
-        return new[-1].results[0]
-
-    def _is_only_stored(self, value: SSAValue, mask: SSAValue | IntExpr | None) -> bool:
-        """Whether a vector, and what is computed of it lane by lane, is only stored by a mask."""
-        for use in value.uses:
-            user = use.operation
-            if isinstance(user, loops.StoreOp):
-                if place_of(user, self.scope).mask != mask:
-                    return False
-            elif not isinstance(user, (*ELEMENTWISE, loops.LanewiseOp)):
-                return False
-            elif _lanes(user.results[0]) != _lanes(value):  # as of dot products
-                return False
-            elif not self._is_only_stored(user.results[0], mask):
-                return False
-        return True
-
-
-def _lanes(value: SSAValue) -> int:
-    return value.type.get_shape()[0] if isa(value.type, VectorType) else 1
-
-
-def zero(type_: Attribute) -> list[Operation]:
-    """Operations that create a 0 of a type; the last one has it as its result."""
-    if isa(type_, VectorType):
-        ops = zero(type_.element_type)
-        return [*ops, BroadcastOp(ops[0].results[0], type_)]
-    if isa(type_, IntegerType):
-        return [ConstantOp(IntegerAttr(0, type_))]
-    assert isa(type_, AnyFloat)
-    return [ConstantOp(FloatAttr(0.0, type_))]
 
 
 def _drop(op: Operation) -> None:

@@ -19,7 +19,7 @@ from ..analysis.strides import lane_step
 from ..scope import Bound
 from .copy_ops import bounds_of
 from .lane_values import LaneValues
-from .promote_buffers import zero
+from .masked_values import zero
 from .strided_load import stride_of, strided_load
 
 

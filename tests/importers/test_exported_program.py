@@ -164,6 +164,20 @@ def test_ranges_of_numbers_are_checked():
         compiled(torch.arange(8.0), 6)
 
 
+class Doubled(torch.nn.Module):
+    def forward(self, x: Any, n: int) -> Any:
+        return x + n, n * 2
+
+
+@pytest.mark.parametrize("n", [4, np.int64(4), np.array(4), torch.tensor(4)])
+def test_numbers_of_any_library_determine_results(n):
+    shapes = {"x": None, "n": Dim.DYNAMIC}
+    program = exported(Doubled(), torch.ones(3), 3, dynamic_shapes=shapes)
+    total, number = xrelax.compile(program)(torch.ones(3), n)
+    torch.testing.assert_close(total, torch.full((3,), 5.0))
+    assert number == 8
+
+
 class Pairs(torch.nn.Module):
     """The sums of pairs of rows times a matrix, and the number of pairs."""
 

@@ -87,7 +87,8 @@ def test_guards_that_are_no_comparisons_of_sizes_are_refused():
     program = torch.export.export(
         Branch(lambda n: n % 2 == 0), (torch.ones(6, 3),), dynamic_shapes={"x": {0: AUTO}}
     )
-    for text in ("L['x'].size()[0] ** 2 == 36", "L['z'].size()[0] == 6", "True"):
+    texts = ("L['x'].size()[0] ** 2 == 36", "L['z'].size()[0] == 6", "L['x'] is None", "True")
+    for text in texts:
         program._guards_code = [text]
         with pytest.raises(UnsupportedError, match="expected guards that compare sizes of inputs"):
             xrelax.compile(program)

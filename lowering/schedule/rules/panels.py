@@ -19,7 +19,7 @@ from .match_contraction import Contraction, column_dim
 def lay_out_panels(sch: Schedule, contraction: Contraction, load: tir.LoadOp, width: int) -> bool:
     """Lay out a loaded operand in panels of a width, the last one padded; whether it applied.
 
-    The columns must be an index of the operand by themselves.
+    The columns must be an index of the operand by themselves, and all accesses in known bounds.
     """
     place = column_dim(contraction, load)
     if place is None:
@@ -34,5 +34,5 @@ def lay_out_panels(sch: Schedule, contraction: Contraction, load: tir.LoadOp, wi
     block = contraction.block
     buffer = ("read", block.read_buffers.index(load.buffer))
     places = IndexMap.of(panels, len(dims))
-    sch.transform_layout(sch.rv(block), buffer, places, shape=[*shape, width])
-    return True
+    # refused if another block reads the operand at indices without known bounds
+    return sch.applies(sch.transform_layout, sch.rv(block), buffer, places, shape=[*shape, width])

@@ -120,8 +120,9 @@ def _tile(sch: Schedule, windows: SlidingWindows, copy: tir.BlockOp | None, targ
 def _lay_out_weights(sch: Schedule, windows: SlidingWindows, lanes: int) -> None:
     """Let the constant weights of a vector of channels follow each other in memory."""
     func = enclosing(windows.contraction.block, tir.PrimFuncOp)
-    for load in windows.contraction.rhs:
-        if func is not None and load.buffer in func.layout_free and windows.channels > lanes:
+    loads = {load.buffer: load for load in windows.contraction.rhs}  # one of each buffer
+    for buffer, load in loads.items():
+        if func is not None and buffer in func.layout_free and windows.channels > lanes:
             lay_out_panels(sch, windows.contraction, load, lanes)
 
 

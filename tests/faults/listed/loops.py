@@ -113,6 +113,13 @@ FAULTS = (
         tests=LOOPS,
     ),
     Fault(
+        "masked loads of carried values have the lanes outside of the mask",
+        L + "masked_values.py",
+        "if op.mask is None or _is_only_stored(",
+        "if op.mask is None or not _is_only_stored(",
+        tests=LOOPS,
+    ),
+    Fault(
         "a view begins at the buffer's start",
         L + "tir_to_loops.py",
         "self.scope.views[op.result] = View(buffer, tuple(starts), rank)",

@@ -114,3 +114,56 @@ def test_constant_weights_are_in_panels_of_lanes(channels):
     assert (panels in scheduled) == (channels > 16)
     wanted = Conv2dOp.reference([x, w], options | {"out_dtype": None})
     compare(relax.build(module, check=True)["main"](x).numpy(), wanted, "float32")
+
+
+READ_TWICE = """
+@I.ir_module
+class Module:
+    @T.prim_func(private=True)
+    def kernel(
+        X: T.Buffer((10, 11, 40), "float32"), W: T.Buffer((3, 3, 40), "float32"),
+        K: T.Buffer((40,), "int32"), Y: T.Buffer((8, 9, 40), "float32"),
+        Z: T.Buffer((40,), "float32"),
+    ):
+        for h, w, c, r, s in T.grid(8, 9, 40, 3, 3):
+            with T.block("Y"):
+                vh, vw, vc, vr, vs = T.axis.remap("SSSRR", [h, w, c, r, s])
+                with T.init():
+                    Y[vh, vw, vc] = T.float32(0)
+                Y[vh, vw, vc] = Y[vh, vw, vc] + X[vh + vr, vw + vs, vc] * W[vr, vs, vc]FACTOR
+        for c in range(40):
+            with T.block("Z"):
+                vc = T.axis.spatial(40, c)
+                Z[vc] = W[1, 2, INDEX]
+
+    @R.function
+    def main(
+        x: R.Tensor((10, 11, 40), "float32"), w: R.Tensor((3, 3, 40), "float32"),
+        k: R.Tensor((40,), "int32"),
+    ):
+        with R.dataflow():
+            y = R.call_tir(
+                kernel, (x, w, k), [R.Tensor((8, 9, 40), "float32"), R.Tensor((40,), "float32")]
+            )
+            R.output(y)
+        return y
+"""
+
+
+@pytest.mark.parametrize(
+    ("index", "factor", "in_panels"),
+    [("39 - vc", "", True), ("K[vc]", "", False), ("39 - vc", " * W[0, 1, vc]", True)],
+)
+def test_constant_weights_that_are_read_twice(index, factor, in_panels):
+    """Indices without known bounds keep the layout, and it is transformed once."""
+    x, w = draw((10, 11, 40), "float32"), draw((3, 3, 40), "float32")
+    k = np.arange(40, dtype="int32")[::-1].copy()
+    module = from_source(READ_TWICE.replace("INDEX", index).replace("FACTOR", factor))
+    bound = relax.transform.BindParams("main", {"w": w})(module)
+    scheduled = stage_text(bound, "tir", "llvm -mcpu=znver4 -mtriple=x86_64-linux-gnu")
+    assert ("[3, 3, 3, 16], f32>" in scheduled) == in_panels
+    products, gathered = relax.build(bound)["main"](x, k)
+    windows = np.lib.stride_tricks.sliding_window_view(x, (3, 3), axis=(0, 1))
+    taps = w * w[0, 1] if factor else w
+    np.testing.assert_array_equal(products.numpy(), np.einsum("hwcrs,rsc->hwc", windows, taps))
+    np.testing.assert_array_equal(gathered.numpy(), w[1, 2, ::-1])
