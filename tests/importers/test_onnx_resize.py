@@ -183,3 +183,9 @@ def test_wrong_models(operands, given, message):
         from_onnx(one_node(drawn(1, 2, 4, 4), operands, **given))
     (problem,) = caught.value.problems
     assert problem.reason == message
+
+
+def test_empty_images_have_no_ratio():
+    given = {"axes": [2, 3], "keep_aspect_ratio_policy": "not_smaller", "symbolic": False}
+    with pytest.raises(UnsupportedError, match="expected sizes other than 0 for not_smaller"):
+        from_onnx(one_node(drawn(1, 2, 4, 0), [None, None, ints(2, 2)], **given))

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ....dialects.int_expr import ONE, IntExpr
+from ....dialects.int_expr import ONE, ZERO, IntExpr
 from ...unsupported import Unsupported
 from ..context import Context
 from ..registry import converts
@@ -220,6 +220,8 @@ def _proportional(dims: Sequence[IntExpr], wanted: Sequence[IntExpr], policy: st
         )
     if not all(d.is_constant for d in (*dims, *wanted)):
         raise Unsupported("a constant ratio of sizes that are unknown", "give sizes as numbers")
+    if ZERO in dims:
+        raise ValueError(f"expected sizes other than 0 for {policy}, got 0")
     ratios = [w.offset / d.offset for w, d in zip(wanted, dims, strict=True)]
     scale = min(ratios) if policy == "not_larger" else max(ratios)
     return [Axis(IntExpr.of(int(scale * d.offset + 0.5)), scale) for d in dims]
