@@ -11,7 +11,8 @@
 Hardware prefetchers stop at page boundaries, and each panel of weights comes from memory at its
 first use. The prefetch distance is a share of the first cache; after the end of a panel comes the
 next one. Small operands that many tiles reuse, and single streams, are not prefetched. Elements of
-large buffers that are read right after such a loop, as to add its sums, are prefetched before it.
+large buffers, or of those of symbolic sizes, that are read right after such a loop, as to add its
+sums, are prefetched before it.
 See `prefetch_rows` for loops over rows that are read more than once.
 """
 
@@ -156,7 +157,8 @@ def _bytes_of(buffer: SSAValue) -> int:
 
 def _may_exceed(buffer: SSAValue, size: int) -> bool:
     """Whether a buffer may be larger than some bytes, as those of symbolic sizes."""
-    return (_type(buffer).known_bytes or size + 1) > size
+    known = _type(buffer).known_bytes
+    return known is None or known > size
 
 
 def _lanes(op: loops.LoadOp) -> int:

@@ -222,12 +222,17 @@ def _needed_parts(move: _Move, buffer: SSAValue, values: Values) -> dict[int, Re
         for axis, low, extent in zip(axes, found[0].mins, found[0].extents, strict=True):
             is_like_whole = extent.has_compounds and not extent.args()  # simpler than what it needs
             if axis is not None and not is_like_whole:
-                parts[axis] = _within(RequiredRange(low, extent), wholes[axis], ranges)
+                parts[axis] = _clipped(RequiredRange(low, extent), wholes[axis], ranges)
     return parts
 
 
-def _within(part: RequiredRange, whole: tir.Axis, ranges: Mapping[Atom, Interval]) -> RequiredRange:
-    """A part of an axis without what is after its end, if both have the same start."""
+def _clipped(
+    part: RequiredRange, whole: tir.Axis, ranges: Mapping[Atom, Interval]
+) -> RequiredRange:
+    """A part of symbolic size without what is after its axis' end, if both have the same start.
+
+    A constant part, such as a tile, keeps its size, and the block has a predicate.
+    """
     is_inside = never_negative(whole.extent - part.extent, ranges)
     if part.min != whole.min or is_inside or part.extent.constant is not None:
         return part
