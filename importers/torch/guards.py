@@ -40,6 +40,11 @@ _EQUALITIES: dict[type[ast.cmpop], Callable[[IntExpr, IntExpr], tuple[IntExpr, I
     ast.Lt: lambda a, b: (maximum(a - b + 1, 0), ZERO),
 }
 """Two numbers that are equal where a comparison is true."""
+_JOINS: dict[type[ast.boolop], Callable[[IntExpr, IntExpr], IntExpr]] = {
+    ast.And: maximum,
+    ast.Or: minimum,
+}
+"""Of numbers that are 0 where their conditions are true, one for which all or any of these are."""
 
 
 @dataclass(frozen=True)
@@ -56,17 +61,11 @@ class Guards:
     def check(self, context: Context) -> None:
         """Emit the checks of those that the ranges of symbols do not imply.
 
-        Raises Unsupported for a guard that is no comparison of sizes.
+        Raises Unsupported for a guard that does not consist of comparisons of sizes.
         """
         for text in self.texts:
-            parsed = ast.parse(text, mode="eval").body
-            match parsed:
-                case ast.Compare(left, [operator], [right]) if type(operator) in _EQUALITIES:
-                    reader = _Reader(context.symbols, self.arguments, text)
-                    sides = _EQUALITIES[type(operator)](reader.number(left), reader.number(right))
-                    _check(context, *sides, text)
-                case _:
-                    raise _unsupported(text)
+            reader = _Reader(context.symbols, self.arguments, text)
+            _check(context, *reader.equality(ast.parse(text, mode="eval").body), text)
 
 
 def _check(context: Context, given: IntExpr, wanted: IntExpr, text: str) -> None:
@@ -83,6 +82,23 @@ class _Reader:
 
     def __init__(self, symbols: Symbols, arguments: Mapping[str, Any], text: str):
         self.symbols, self.arguments, self.text = symbols, arguments, text
+
+    def equality(self, tree: ast.expr) -> tuple[IntExpr, IntExpr]:
+        """Two numbers that are equal where the condition `tree` is true."""
+        match tree:
+            case ast.Compare(left, [operator], [right]) if type(operator) in _EQUALITIES:
+                return _EQUALITIES[type(operator)](self.number(left), self.number(right))
+            case ast.BoolOp(op, values):
+                return reduce(_JOINS[type(op)], map(self.distance, values)), ZERO
+            case ast.UnaryOp(op=ast.Not(), operand=operand):
+                return minimum(self.distance(operand), 1), IntExpr.of(1)
+            case _:
+                raise _unsupported(self.text)
+
+    def distance(self, tree: ast.expr) -> IntExpr:
+        """A number that is 0 where the condition `tree` is true, and positive elsewhere."""
+        given, wanted = self.equality(tree)
+        return maximum(given - wanted, wanted - given)
 
     def number(self, tree: ast.expr) -> IntExpr:
         match tree:

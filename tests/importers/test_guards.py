@@ -9,6 +9,7 @@ import xrelax
 from xrelax.importers.unsupported import UnsupportedError
 
 torch = pytest.importorskip("torch")
+symbolic_shapes = pytest.importorskip("torch.fx.experimental.symbolic_shapes")
 AUTO = torch.export.Dim.AUTO
 
 CONDITIONS: dict[str, tuple[Callable[[int], bool], int]] = {
@@ -19,6 +20,9 @@ CONDITIONS: dict[str, tuple[Callable[[int], bool], int]] = {
     "at least": (lambda n: max(n, 3) >= 6, 4),
     "at most": (lambda n: 2 * n <= 16, 9),
     "quotient": (lambda n: n // 3 == 2, 9),
+    "one of two": (lambda n: symbolic_shapes.sym_or(n % 3 == 0, n == 1), 4),
+    "both": (lambda n: symbolic_shapes.sym_and(n % 3 == 0, n > 3), 3),
+    "neither": (lambda n: torch.sym_not(symbolic_shapes.sym_or(n == 1, n > 7)), 8),
 }
 """Conditions that 6 fulfils, and a number that does not."""
 
