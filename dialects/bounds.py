@@ -129,9 +129,16 @@ def constant_limit(expr: IntExpr) -> int | None:
             continue
         limits = [_atom_limit(atom) for atom in monomial]
         if len(limits) > 1 or None in limits or (limits and coefficient < 0):
-            return None
+            return _limit_of_cases(expr)
         total += coefficient * sum(limit or 0 for limit in limits) if limits else coefficient
     return total
+
+
+@lru_cache(maxsize=1 << 12)
+def _limit_of_cases(expr: IntExpr) -> int | None:
+    """The limit of a sum with a minimum, such as ``min(i + 4, n) - i``: that of one of its cases."""
+    _, cases = next(choices_in(expr, "min"), ("", ()))
+    return min((n for e in cases if (n := constant_limit(e)) is not None), default=None)
 
 
 def _atom_limit(atom: Atom) -> int | None:

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import cast
 
+from xdsl.dialects import scf
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
 from ..bounds import Interval, Ranges, constant_limit, interval_of, simplify
@@ -18,6 +19,7 @@ from ..sym import Values, exprs_of
 from .access import LoadOp, MatchBufferOp, StoreOp
 from .block import BlockOp
 from .block_attributes import BufferRegion
+from .conditions import conjuncts, facts_in_arm
 from .func import CallExternOp
 from .loop import ApplyOp, ForOp
 from .types import BufferType
@@ -33,7 +35,8 @@ def infer_regions(
 
     `statements` are the operations to inspect, by default all of the body. A reduction block (one
     with an init) does not list the reads of its own output. Indices that depend on data cover the
-    whole dim. Tiles that are not whole count as if they were, but not with `by_predicates`.
+    whole dim. Predicates of tiles that are not whole, and conditions on indices, count only with
+    `by_predicates`.
     """
     detector = _Detector(body, values, statements, by_predicates=by_predicates)
     has_init = any(op.name == "tir.init" for op in body.ops)
@@ -134,10 +137,19 @@ class _Detector:
                 self._access(
                     self.writes, op.buffer, self._rebase_all(exprs_of(op.indices), op.operands_)
                 )
-            for region in op.regions:
+            known = self.conditions
+            for arm, region in enumerate(op.regions):
+                if isinstance(op, scf.IfOp) and self.by_predicates:
+                    self.conditions = (*known, *self._facts(op, arm))
                 for inner in region.blocks:
                     self.visit(list(inner.ops))
         self.guards, self.conditions = around
+
+    def _facts(self, choice: scf.IfOp, arm: int) -> list[IntExpr]:
+        """The expressions that are at least 0 in an arm."""
+        values = Values()
+        facts = facts_in_arm(conjuncts(choice.cond, values), arm)
+        return [e for e in self._rebase_all(facts, values.list) if e is not None]
 
     def _declared(self, op: BlockOp) -> None:
         """Add the declared regions of a block as the accesses of its body."""
