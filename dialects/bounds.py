@@ -136,7 +136,7 @@ def constant_limit(expr: IntExpr) -> int | None:
 
 @lru_cache(maxsize=1 << 12)
 def _limit_of_cases(expr: IntExpr) -> int | None:
-    """The limit of a sum with a minimum, such as ``min(i + 4, n) - i``: that of one of its cases."""
+    """The limit of a sum with a minimum, as ``min(i + 4, n) - i``: that of one of its cases."""
     _, cases = next(choices_in(expr, "min"), ("", ()))
     return min((n for e in cases if (n := constant_limit(e)) is not None), default=None)
 

@@ -85,25 +85,25 @@ class PagesInGraph:
         self._pages[2 * layer : 2 * layer + 2] = written
         return written[0], written[1]
 
-    def read(self, layer: int, slots: Expr) -> list[Expr]:
-        """Keys and values (1, n, key heads, size) at slots, in float32."""
+    def read(self, layer: int, slots: Expr, dtype: str) -> list[Expr]:
+        """Keys and values (1, n, key heads, size) at slots, in a dtype."""
         builder = BlockBuilder.current()
         assert builder is not None
         kinds = zip((_read_keys, _read_values), self._pages[2 * layer :], strict=False)
-        return [builder.call_te(read, pages, slots) for read, pages in kinds]
+        return [builder.call_te(read, pages, slots, dtype) for read, pages in kinds]
 
 
-def _read_keys(pages: te.Tensor, slots: te.Tensor) -> te.Tensor:
+def _read_keys(pages: te.Tensor, slots: te.Tensor, dtype: str) -> te.Tensor:
     def element(_: Any, i: Any, h: Any, d: Any) -> Any:
-        return pages[slots[i] // PLACES, h, d, slots[i] % PLACES].astype("float32")
+        return pages[slots[i] // PLACES, h, d, slots[i] % PLACES].astype(dtype)
 
     _, heads, size, _ = pages.shape
     return te.compute((1, slots.shape[0], heads, size), element, name="keys")
 
 
-def _read_values(pages: te.Tensor, slots: te.Tensor) -> te.Tensor:
+def _read_values(pages: te.Tensor, slots: te.Tensor, dtype: str) -> te.Tensor:
     def element(_: Any, i: Any, h: Any, d: Any) -> Any:
-        return pages[slots[i] // PLACES, h, slots[i] % PLACES, d].astype("float32")
+        return pages[slots[i] // PLACES, h, slots[i] % PLACES, d].astype(dtype)
 
     _, heads, _, size = pages.shape
     return te.compute((1, slots.shape[0], heads, size), element, name="values")

@@ -111,9 +111,10 @@ class PrefillStep(Step):
 
     def attend(self, layer: int, query: Expr, key: Expr, value: Expr) -> Expr:
         self.pages.write(layer, key, value)
-        keys, values = self.pages.read(layer, self._history)
+        dtype = self.config.attention
+        keys, values = self.pages.read(layer, self._history, dtype)
         found = op.nn.attention(
-            op.expand_dims(query, axis=0),
+            op.astype(op.expand_dims(query, axis=0), dtype),
             keys,
             values,
             scale=self.config.scale,
@@ -121,7 +122,8 @@ class PrefillStep(Step):
             softcap=self.config.softcap,
             window_size=self.config.window(layer) or None,
         )
-        return op.reshape(found, (self.count, self.config.heads, self.config.size))
+        shape = (self.count, self.config.heads, self.config.size)
+        return op.reshape(op.astype(found, "float32"), shape)
 
     def last(self, x: Expr) -> Expr:
         builder = BlockBuilder.current()
