@@ -87,12 +87,16 @@ def cases_of_minimum(expr: IntExpr) -> list[IntExpr]:
 def _without_quotient(expr: IntExpr) -> IntExpr | None:
     """A lower bound of a positive multiple of the expression, without one of its quotients.
 
-    ``a floordiv c`` is at most ``a / c`` and at least ``(a - c + 1) / c``.
+    ``a floordiv c`` is at most ``a / c`` and at least ``(a - c + 1) / c``; ``k * (a floordiv c)`` is
+    at most ``a floordiv (c / k)`` if k divides c.
     """
     for monomial, coefficient in sorted(expr.terms, key=lambda term: term[1]):
         (atom, *more) = monomial or (None,)
         if not more and isinstance(atom, Compound) and atom.op == "floordiv":
             divisor = atom.rhs.constant or 0
+            if divisor > 0 and coefficient < -1 and divisor % coefficient == 0:
+                rest = expr - IntExpr.of(atom) * coefficient
+                return rest - atom.lhs // (divisor // -coefficient)
             if divisor > 0:
                 nearest = atom.lhs if coefficient < 0 else atom.lhs - (divisor - 1)
                 rest = expr - IntExpr.of(atom) * coefficient

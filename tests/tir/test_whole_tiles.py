@@ -229,6 +229,27 @@ def test_drop_predicates():
         assert f"X[{last}, vk]" in sch.mod.script() and sch.mod.script().count("T.where") == 1
 
 
+def test_drop_predicates_of_tiles_of_a_quotient():
+    """The tiles of (n + 3) // 4 rows are (n + 15) // 16."""
+
+    def schedule(sch):
+        tile(sch)
+        sch.compact_buffer("Y", 0)
+        sch.drop_predicates("Y")
+
+    body = """
+    for i, k in T.grid(({n} + 3) // 4, {m}):
+        with T.block("Y"):
+            vi, vk = T.axis.remap("SR", [i, k])
+            with T.init():
+                Y[vi] = T.float32(0)
+            Y[vi] = Y[vi] + X[vi * 4, vk]
+"""
+    source = program(body, {"X": "({n}, {m})", "Y": "(({n} + 3) // 4,)"}, n="n", m="m")
+    sch = check_schedule(source, schedule, *SIZES)
+    assert "range((n + 15) // 16)" in sch.mod.script() and sch.mod.script().count("T.where") == 1
+
+
 def test_drop_predicates_of_a_copy_with_room():
     """Additional iterations of a sum read what the copy's additional iterations have stored."""
 
