@@ -87,8 +87,8 @@ def cases_of_minimum(expr: IntExpr) -> list[IntExpr]:
 def _without_quotient(expr: IntExpr) -> IntExpr | None:
     """A lower bound of a positive multiple of the expression, without one of its quotients.
 
-    ``a floordiv c`` is at most ``a / c`` and at least ``(a - c + 1) / c``; ``k * (a floordiv c)`` is
-    at most ``a floordiv (c / k)`` if k divides c.
+    ``a floordiv c`` is at most ``a / c`` and at least ``(a - c + 1) / c``; k of them are at most
+    ``a floordiv (c / k)`` if k divides c.
     """
     for monomial, coefficient in sorted(expr.terms, key=lambda term: term[1]):
         (atom, *more) = monomial or (None,)
