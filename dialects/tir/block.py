@@ -264,6 +264,11 @@ class BlockOp(BlockLike):
             SEGMENT_SIZES: segment_sizes(segments),
         }
 
+    @property
+    def name_hint(self) -> str:
+        """The name of the block, as TVM calls it."""
+        return self.block_name.data
+
     def verify_(self) -> None:
         from .verify_block import verify_block  # the rules, which parsing does not import
 

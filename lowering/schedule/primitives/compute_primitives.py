@@ -73,8 +73,9 @@ class ComputePrimitives(Primitives):
     def reverse_compute_inline(self, block: BlockRV | str) -> None:
         """Inline a block into the producer of the scratch buffer that it loads.
 
-        All axes of both blocks are spatial. Raises ScheduleError for other blocks, and if several
-        blocks store to the buffer or load it.
+        All axes of both blocks are spatial. The producer gets predicates for elements that the
+        block does not load. Raises ScheduleError for other blocks, if several blocks store to the
+        buffer or load it, and if the indices of the load do not determine the axes of the block.
         """
         reverse_compute_inline(self.block(block))
 
