@@ -39,7 +39,7 @@ from .blocks import (
 )
 from .copy_block import new_loops
 from .loop_checks import verify_covered
-from .regions import axes_of, refresh_around, replace_header
+from .regions import axes_of, refresh_around, replace_regions
 from .required_ranges import RequiredRange, required_ranges, stored_axes_of
 
 
@@ -257,12 +257,13 @@ def _apply(
     bindings: dict[int, IntExpr] = {}
     bounds: list[Bound] = []
     ranges = ranges_of(values.list)
+    fixed = {a: span.lower for a, span in ranges.items() if span.lower == span.upper}
     loops: list[tir.ForOp] = []
     current = place
     for position in order:
         axis = axes[position]
         part = parts.get(position, RequiredRange(axis.min, axis.extent))
-        binding = part.min
+        binding = part.min.substitute(fixed)
         if part.extent != ONE or preserve_unit_loops:
             (loop,) = new_loops([_loop_name(block.axis_vars[position])], [part.extent], values)
             loop.location = block.location
@@ -274,9 +275,8 @@ def _apply(
         if position in parts:
             bounds += _bounds_of(axis, part, binding, ranges)
     insert_before(block, current, before if current is place else None)
-    reads, writes = infer_regions(block.body.block, values)
     moved = [tir.Axis(a.kind, a.min, a.extent, bindings[i]) for i, a in enumerate(axes)]
-    replace_header(block, moved, values, reads, writes, bounds)
+    replace_regions(block, moved, values, bounds)
     return loops
 
 
