@@ -107,6 +107,8 @@ USES = (
     lambda s, b, ls, x, y: s.compute_at(x, ls[0]),
     lambda s, b, ls, x, y: s.reverse_compute_at(b, y),
     lambda s, b, ls, x, y: s.reverse_compute_at(x, ls[0]),
+    lambda s, b, ls, x, y: s.fuse_reduction_epilogue(x, b),
+    lambda s, b, ls, x, y: s.fuse_reduction_epilogue(b, x),
     lambda s, b, ls, x, y: s.compute_inline(x),
     lambda s, b, ls, x, y: s.reverse_compute_inline(x),
     lambda s, b, ls, x, y: s.cache_read(x, 0, "local"),

@@ -316,6 +316,12 @@ def reductions(blocks: Blocks) -> Blocks:
 
 
 @drawer("product")
+def fuse_reduction_epilogue(draw: Choice, blocks: Blocks) -> Steps:
+    for first, second in draw.one([p for p in pairs(blocks) if p[0].has_init]):
+        yield Step("fuse_reduction_epilogue", (first.at, second.at))
+
+
+@drawer("product")
 def decompose_reduction(draw: Choice, blocks: Blocks) -> Steps:
     for block in draw.one(reductions(blocks)):
         first = (block.reduction_loops or [0])[0]
