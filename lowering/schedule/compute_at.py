@@ -134,7 +134,7 @@ def _place(move: _Move, index: int, first: int, last: int) -> Operation | None:
 def _plan(block: tir.BlockOp, loop: tir.ForOp) -> _Move:
     where = f"block '{block.block_name.data}'"
     if loop in ancestors(block):
-        raise ScheduleError(f"expected {where} to be outside of the loop", block)
+        raise ScheduleError(f"expected the loop not to be an ancestor of {where}", block)
     nest = perfect_nest(block)
     parent = common_block([nest, loop])
     target = statement_in(parent, loop)
@@ -190,7 +190,10 @@ def _scratch_of(move: _Move) -> SSAValue:
     stored = stored_buffers(move.block)
     buffer = next(iter(stored), None)
     if len(stored) != 1 or buffer is None or not isinstance(buffer.owner, tir.AllocBufferOp):
-        raise ScheduleError(f"expected {where} to store to one scratch buffer", move.block)
+        got = "an output block" if len(stored) == 1 else f"{len(stored)} buffers"
+        raise ScheduleError(
+            f"expected {where} to store to one scratch buffer, got {got}", move.block
+        )
     uses = uses_of(buffer)
     outside = [
         op

@@ -252,7 +252,7 @@ def test_what_moving_refuses():
     refused(
         function(TOTAL + SPREAD, scratch="(6,)"),
         lambda f: compute_at(named(f, "S"), loops_of(f)[0]),
-        "expected block 'S' to be outside of the loop",
+        "expected the loop not to be an ancestor of block 'S'",
     )
     changed = stage("X", "X[vi, vj]", "X[vi, vj] + T.float32(1)")
     refused(
