@@ -33,6 +33,7 @@ NAMES: dict[str, str] = {
     "IRModule": ".ir.module:IRModule",
     "arith.Analyzer": ".te.analyzer:Analyzer",
     "arith.ConstIntBound": ".te.ranges:ConstIntBound",
+    "arith.IntervalSet": ".te.ranges:IntervalSet",
     "arith.ModularSet": ".te.ranges:ModularSet",
     "build": ".driver:build",
     "error.OpError": ".dialects.diagnostics:OpError",
@@ -168,6 +169,8 @@ NAMES: dict[str, str] = {
     "s_tir.schedule": ".tir.schedule",
     # other spellings, of 2022 to 2026
     "TVMError": ".dialects.diagnostics:TVMError",
+    "arith.IntSet": ".te.ranges:IntervalSet",
+    "arith.analyzer.Analyzer": ".te.analyzer:Analyzer",
     "ffi.Array": "builtins:tuple",
     "ffi.get_global_func": ".runtime:get_global_func",
     "ffi.register_global_func": ".runtime:register_global_func",

@@ -8,6 +8,7 @@ from typing import Any, Protocol, Self
 from xdsl.dialects.builtin import DictionaryAttr, ModuleOp, StringAttr
 from xdsl.ir import Operation
 
+from ..backend.target import Target
 from ..dialects.attributes import from_attribute, to_attribute
 from ..dialects.relax.func import FuncOp
 from ..dialects.tir.func import PrimFuncOp
@@ -74,11 +75,14 @@ class BaseFunc:
         return {k: from_attribute(v) for k, v in attrs.data.items()}
 
     def with_attr(self, key: str | Mapping[str, Any], value: Any = None) -> Self:
-        """A copy of the function with an attribute, or several."""
+        """A copy of the function with an attribute, or several.
+
+        A `Target` is kept as its text, and has no effect: `build` takes the target.
+        """
         attrs = self.op.properties.get("attrs")
         entries = dict(attrs.data) if isinstance(attrs, DictionaryAttr) else {}
         new = key if isinstance(key, Mapping) else {key: value}
-        entries |= {k: to_attribute(v) for k, v in new.items()}
+        entries |= {k: to_attribute(str(v) if isinstance(v, Target) else v) for k, v in new.items()}
         return self._with_attrs(entries)
 
     def without_attr(self, key: str) -> Self:

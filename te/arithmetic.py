@@ -179,6 +179,12 @@ def index_value(expr: IntExpr, dtype: str = "int64") -> Any:
     return Index(expr, dtype) if constant is None else constant
 
 
+def index_expr(expr: IntExpr, dtype: str = "int64") -> PrimExpr:
+    """An integer expression as a scalar: a number where it is constant."""
+    constant = expr.constant
+    return Index(expr, dtype) if constant is None else Imm(constant, dtype)
+
+
 def symbol(name: str) -> Index:
     """A symbolic dim."""
     return Index(IntExpr.of(Sym(name)))

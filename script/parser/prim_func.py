@@ -12,10 +12,10 @@ from ...dialects.dtypes import DTYPES, element_type
 from ...dialects.parameters import value_hint
 from ...dialects.sym import RESERVED
 from ...lowering.functions import PRIVATE
+from ...lowering.scalar_builder import ssa_type
 from ...te.arithmetic import dim_expr, symbol
 from ...te.emit import Emitter
 from ...te.expr import Value
-from ...te.scalar_builder import ssa_type
 from .annotations import dictionary, parameters_of
 from .buffers import Buffer
 from .expressions import ExprParser
