@@ -212,6 +212,8 @@ NAMES: dict[str, str] = {
     "relax.vm.build": ".driver:build",
     "relax.vm_build.Executable": ".runtime:Executable",
     "relax.vm_build.build": ".driver:build",
+    "script.relax.entry.StructInfoProxy": ".script.outside:TypeProxy",
+    "script.relax.entry.TypeProxy": ".script.outside:TypeProxy",
     "tensor": ".runtime:array",
     "tir.SizeVar": ".te:var",
     "tir.build": ".driver:build",

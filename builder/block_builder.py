@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from xdsl.ir import Operation
 
 from ..dialects import relax
-from ..ir.blocks import Binding, DataflowBlock, MatchCast
+from ..ir.blocks import Binding, DataflowBlock, MatchCast, SeqExpr
 from ..ir.call_parts import GlobalVar, with_operands
 from ..ir.expr import Expr, Var, expression, view
 from ..ir.function import BaseFunc
@@ -140,12 +140,20 @@ class BlockBuilder:
 
         What was emitted before is not emitted again. An expression, such as a call, that was
         emitted into another function is repeated here. Raises ValueError with one line for a
-        variable of another function.
+        variable of another function. Of a `SeqExpr` all bindings are emitted.
         """
+        if isinstance(expr, SeqExpr):
+            return self._emit_body(expr, name_hint)
         value = to_value(expr)
         if isinstance(expr, Expr) and not isinstance(expr, Var):
             value = self.scope.again(value)
         return view(self.scope.emit(value, name_hint))
+
+    def _emit_body(self, body: SeqExpr, name_hint: str) -> Any:
+        for block in body.blocks:
+            for line in block.bindings:
+                self.emit_normalized(line)
+        return self.emit(body.body, name_hint)
 
     def emit_te(self, func: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         """Bind the call of a kernel that a function on tensors defines; returns the variable.

@@ -63,6 +63,8 @@ class PatternContext:
 
     def match_dfb(self, dfb: DataflowBlock) -> dict[Any, Any] | None:
         """What each pattern matches, as variables and values; `None` unless all of them match."""
+        if dfb.op is None:
+            raise ValueError("expected a dataflow block of a function, got one of no function")
         roots = [p for p in self.patterns if not any(p in q.parts for q in self.patterns)]
         found = self._match(roots, _values(dfb.op), {})
         if found is None:

@@ -158,7 +158,7 @@ class PyExprMutator(Functor):
         self.builder_.begin_dataflow_block()
         for binding in block.bindings:
             self.visit_binding(binding)
-        self.builder_.scope.order_outputs(list(block.op.output.values))
+        self.builder_.scope.order_outputs(block.outputs)
         return self.builder_.end_block() or block
 
     def visit_binding(self, binding: Binding) -> Any:

@@ -12,6 +12,7 @@ from ..dialects.dims import dim_of, dims_of
 from ..dialects.dtypes import element_type
 from ..dialects.int_expr import IntExpr
 from ..dialects.relax import FuncType, ObjectType, PrimType, ShapeType, TensorType
+from ..dialects.relax.type_relations import says_less
 from ..display.rich import displayed
 
 
@@ -43,6 +44,10 @@ class StructInfo(Generic[TypeT]):
     def same_as(self, other: object) -> bool:
         """Whether the other one says the same."""
         return self == other
+
+    def is_base_of(self, derived: AnyStructInfo) -> bool:
+        """Whether every value of the other one is a value of this one."""
+        return says_less(self.type, derived.type)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, StructInfo):

@@ -138,16 +138,30 @@ def _caller() -> FrameType:
     return frame
 
 
-def ir_module(cls: type | None = None, /, **_options: Any) -> Any:
+def ir_module(
+    cls: type | None = None, /, *, check_well_formed: bool = True, **_options: Any
+) -> Any:
     """Class decorator: the class's functions become an `IRModule`; TVM's ``I.ir_module``.
 
-    Raises ScriptError at the place in the source where the program is wrong.
+    Raises ScriptError at the place in the source where the program is wrong. With
+    ``check_well_formed=False`` the module is not verified: `relax.analysis.well_formed` does it.
     """
-    return _module if cls is None else _module(cls)
+    if cls is not None:
+        return _module(cls)
+    return _module if check_well_formed else _unverified_module
 
 
 def _module(cls: type) -> IRModule:
+    return _parsed_module(cls, True)
+
+
+def _unverified_module(cls: type) -> IRModule:
+    return _parsed_module(cls, False)
+
+
+def _parsed_module(cls: type, check_well_formed: bool) -> IRModule:
     parser, node = _parser(cls, _caller())
+    parser.is_verified = check_well_formed
     module = IRModule(parser.module(cast(Any, node)), name=cls.__name__)
     module.pyfuncs = {name: vars(cls)[name] for name in parser.python_functions}
     if cls.__bases__ != (object,):
@@ -163,8 +177,12 @@ def _in_class(function: FunctionType) -> bool:
 def function_decorator(name: str) -> Callable[..., Any]:
     """A decorator of single functions; inside a class it leaves them to the class's decorator."""
 
-    def decorate(function: FunctionType | None = None, /, **_options: Any) -> Any:
-        return _function if function is None else _function(function)
+    def decorate(
+        function: FunctionType | None = None, /, *, check_well_formed: bool = True, **_options: Any
+    ) -> Any:
+        if function is not None:
+            return _function(function)
+        return _function if check_well_formed else _unverified_function
 
     decorate.__name__ = name
     decorate.__doc__ = (
@@ -175,9 +193,18 @@ def function_decorator(name: str) -> Callable[..., Any]:
 
 
 def _function(function: FunctionType) -> Any:
+    return _parsed_function(function, True)
+
+
+def _unverified_function(function: FunctionType) -> Any:
+    return _parsed_function(function, False)
+
+
+def _parsed_function(function: FunctionType, check_well_formed: bool) -> Any:
     if _in_class(function):
         return function
     parser, node = _parser(function, _caller())
+    parser.is_verified = check_well_formed
     return function_view(parser.function(cast(Any, node)))
 
 
