@@ -22,7 +22,7 @@ from ..ir.calls import loop as loop_op
 from ..ir.expr import Constant, Expr, apply_operator, expression
 from ..ir.gradients import register_gradient
 from ..ir.operators import to_value
-from ..ir.struct_info import to_type
+from ..ir.struct_info import ObjectStructInfo, to_type
 
 __script_path__ = "relax.op"
 
@@ -98,6 +98,11 @@ def call_pure_packed(func: str | ExternFunc, *args: Any, sinfo_args: Any) -> Exp
     """The call of a registered function for its result, which has the type `sinfo_args`."""
     called = ExternFunc(func) if isinstance(func, str) else func
     return Call(Op.get("relax.call_pure_packed"), [called, *args], None, sinfo_args)
+
+
+def null_value() -> Expr:
+    """An object that stands for nothing, such as the first state of an effect."""
+    return call_pure_packed("vm.builtin.null_value", sinfo_args=ObjectStructInfo())
 
 
 def call_py_func(func_name: str, args: Any, out_sinfo: Any = None, **old: Any) -> Expr:

@@ -33,7 +33,7 @@ class Lines(Protocol):
 class Assembler:
     """Copies bindings into a block; a variable stands for what it is bound to.
 
-    A variable that is bound nowhere stays as it is, so that the function does not verify.
+    A variable that is bound nowhere is left, so that the function does not verify.
     """
 
     def __init__(self, block: Block):

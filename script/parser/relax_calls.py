@@ -44,6 +44,13 @@ class PackedCallParser:
             raise self.function.error(node, "expected the type of the result as sinfo_args")
         return self.function.emit(relax.CallPurePackedOp(callee, args, type_), node)
 
+    def null_value(self, node: ast.Call) -> SSAValue:
+        """``R.null_value()``, an object that stands for nothing."""
+        if node.args or node.keywords:
+            raise self.function.error(node, "expected R.null_value() without arguments")
+        op = relax.CallPurePackedOp("vm.builtin.null_value", [], relax.ObjectType())
+        return self.function.emit(op, node)
+
     def call_py_func(self, node: ast.Call) -> SSAValue:
         """``R.call_py_func("f", (x,), out_ty=…)``: the call of a Python function of the module."""
         callee, args, type_ = self.dps.call_parts(node)
@@ -102,6 +109,7 @@ class CallParser:
             "R.call_packed": effects.call_packed,
             "R.call_pure_packed": effects.call_pure_packed,
             "R.call_py_func": effects.call_py_func,
+            "R.null_value": effects.null_value,
             "R.print": effects.print_op,
             "R.alloc_tensor": dps.alloc_tensor,
             "R.builtin.alloc_tensor": dps.alloc_tensor,
