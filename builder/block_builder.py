@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 from xdsl.ir import Operation
 
 from ..dialects import relax
+from ..dialects.diagnostics import BuilderError
 from ..ir.blocks import Binding, DataflowBlock, MatchCast, SeqExpr
 from ..ir.call_parts import GlobalVar, with_operands
 from ..ir.expr import Expr, Var, expression, view
@@ -66,7 +67,7 @@ class BlockBuilder:
         with self.building(scope, attrs, private, pure):
             yield
             if not scope.is_finished:
-                raise ValueError(f"expected emit_func_output in function '{name}'")
+                raise BuilderError(f"expected emit_func_output in function '{name}'")
 
     @contextmanager
     def building(
@@ -128,7 +129,7 @@ class BlockBuilder:
         if not self._scopes and (outer := _AROUND.get()) is not None:
             return outer._open  # pyright: ignore[reportPrivateUsage]
         if not self._scopes:
-            raise ValueError("expected to be inside of 'with bb.function(…)'")
+            raise BuilderError("expected to be inside of 'with bb.function(…)'")
         return self._scopes[-1]
 
     def current_block_is_dataflow(self) -> bool:
@@ -237,7 +238,7 @@ class BlockBuilder:
     def finalize(self) -> IRModule:
         """The complete module, verified; raises Diagnostic or ValueError with one line."""
         if self._scopes:
-            raise ValueError(f"expected function '{self.scope.name}' to end before finalize")
+            raise BuilderError(f"expected function '{self.scope.name}' to end before finalize")
         return self._module.verified()
 
 

@@ -20,7 +20,7 @@ from .bindings import is_binding as is_binding
 from .bindings import is_result_only
 from .expr import DataflowVar, Expr, expression, owner_of, view
 from .operators import to_value
-from .struct_info import AnyStructInfo
+from .struct_info import AnyStructInfo, struct_info
 
 
 class BindingBlock:
@@ -130,6 +130,8 @@ class SeqExpr:
         """What is known of the value."""
         return self.body.struct_info
 
+    ty = struct_info
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, SeqExpr) and self._parts == other._parts
 
@@ -184,3 +186,15 @@ class LocalFunction(Expr, shows=relax.LocalFuncOp):
     def body(self) -> SeqExpr:
         """The blocks of bindings and the result."""
         return SeqExpr(owner_of(self, relax.LocalFuncOp).body.block)
+
+    @property
+    def is_pure(self) -> bool:
+        """Whether calls of the function have no effect but their result."""
+        return not owner_of(self, relax.LocalFuncOp).result.type.impure
+
+    @property
+    def ret_struct_info(self) -> AnyStructInfo:
+        """What is known of the result."""
+        return struct_info(owner_of(self, relax.LocalFuncOp).result.type.result)
+
+    ret_ty = ret_struct_info

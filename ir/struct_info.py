@@ -50,6 +50,8 @@ class StructInfo(Generic[TypeT]):
         return says_less(self.type, derived.type)
 
     def __eq__(self, other: object) -> bool:
+        if isinstance(getattr(other, "path", None), str):  # an annotation, such as R.Tensor((4,))
+            return self.type == to_type(other)
         if not isinstance(other, StructInfo):
             return False
         return self.type == cast("AnyStructInfo", other).type
@@ -57,10 +59,14 @@ class StructInfo(Generic[TypeT]):
     def __hash__(self) -> int:
         return hash(self.type)
 
-    def __str__(self) -> str:
+    def script(self) -> str:
+        """The type as TVMScript writes it."""
         from ..script.printer.relax_types import Types
 
         return Types({}).text(self.type)
+
+    def __str__(self) -> str:
+        return self.script()
 
     def __repr__(self) -> str:
         return str(self)

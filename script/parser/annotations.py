@@ -150,6 +150,9 @@ class AnnotationParser:
         value = self.exprs.eval(node)
         if isinstance(value, Sequence) and not isinstance(value, str):
             return [self._checked(node, d) for d in cast("Sequence[Any]", value)]
+        type_ = getattr(value, "type", None)
+        if isinstance(type_, relax.ShapeType) and type_.dims is not None:
+            return list(type_.dims)
         return [self._dim(node)]
 
     def _element(self, node: ast.expr) -> list[IntExpr]:
