@@ -213,6 +213,7 @@ NAMES: dict[str, str] = {
     "relax.vm_build.Executable": ".runtime:Executable",
     "relax.vm_build.build": ".driver:build",
     "script.relax.entry.StructInfoProxy": ".script.outside:TypeProxy",
+    "script.relax.rewriter": ".builder.dpl_rewriter:rewriter",
     "script.relax.entry.TypeProxy": ".script.outside:TypeProxy",
     "tensor": ".runtime:array",
     "tir.SizeVar": ".te:var",

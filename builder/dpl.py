@@ -50,6 +50,7 @@ from .dpl_pattern import VarPattern as VarPattern
 from .dpl_pattern import WildcardPattern as WildcardPattern
 from .dpl_pattern import packed_call
 from .dpl_rewrite import rewrite_bindings as rewrite_bindings
+from .dpl_rewriter import PatternMatchingRewriter as PatternMatchingRewriter
 from .mutator import PyExprMutator
 
 __script_path__ = "relax.dpl"

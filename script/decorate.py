@@ -159,8 +159,13 @@ def _unverified_module(cls: type) -> IRModule:
     return _parsed_module(cls, False)
 
 
-def _parsed_module(cls: type, check_well_formed: bool) -> IRModule:
-    parser, node = _parser(cls, _caller())
+def module_of_class(cls: type, frame: FrameType) -> IRModule:
+    """The module of a class that is defined where a frame runs; raises ScriptError."""
+    return _parsed_module(cls, True, frame)
+
+
+def _parsed_module(cls: type, check_well_formed: bool, frame: FrameType | None = None) -> IRModule:
+    parser, node = _parser(cls, frame or _caller())
     parser.is_verified = check_well_formed
     module = IRModule(parser.module(cast(Any, node)), name=cls.__name__)
     module.pyfuncs = {name: vars(cls)[name] for name in parser.python_functions}
