@@ -64,6 +64,11 @@ class BaseFunc:
         return name.data
 
     @property
+    def __name__(self) -> str:
+        """The name, as a Python function has it."""
+        return self.name
+
+    @property
     def struct_info(self) -> AnyStructInfo:
         """What is known of the function."""
         raise NotImplementedError

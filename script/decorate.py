@@ -4,10 +4,12 @@ from __future__ import annotations
 import __future__
 
 import ast
+import inspect
 import linecache
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from types import CodeType, FrameType, FunctionType
 from typing import Any, cast
 
@@ -16,6 +18,7 @@ from xdsl.dialects.builtin import ModuleOp
 from ..ir.function import function_view
 from ..ir.module import IRModule
 from .errors import Source
+from .macro import Macro
 from .parser import ProgramParser, parse_text
 from .printer.metadata import read_constants
 
@@ -211,6 +214,25 @@ def _parsed_function(function: FunctionType, check_well_formed: bool) -> Any:
     parser, node = _parser(function, _caller())
     parser.is_verified = check_well_formed
     return function_view(parser.function(cast(Any, node)))
+
+
+def macro(
+    function: FunctionType | None = None, *given: Any, hygienic: bool = True, **_options: Any
+) -> Any:
+    """Decorator of a function whose statements replace its calls in kernels; TVM's ``T.inline``.
+
+    Its parameters are not evaluated before. Its other names mean what they mean here, or, with
+    ``hygienic=False``, what they mean where it is called. Raises ValueError for other arguments.
+    """
+    if (function is not None and not isinstance(function, FunctionType)) or given:  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise ValueError("expected a function, or keywords such as hygienic=False")
+    if function is None:
+        return partial(macro, hygienic=hygienic)
+    frame = _caller()
+    _, node = find_definition(function, frame)
+    assert isinstance(node, ast.FunctionDef)
+    names = _surroundings(frame, [function])
+    return Macro(inspect.signature(function), node.body, names, hygienic)
 
 
 def from_source(text: str, extra_vars: Mapping[str, Any] | None = None) -> Any:

@@ -25,6 +25,8 @@ class ScalarName(ScriptName):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         name = self.path.removeprefix("T.")
+        if name == "meta_var":
+            return args[0]
         if name not in DTYPES:
             return FUNCTIONS[name](*args, **kwargs)
         return cast(name, *args) if args else var(f"v{next(_NUMBERS)}", name)
@@ -32,7 +34,8 @@ class ScalarName(ScriptName):
 
 def scalar_name(name: str) -> ScriptName:
     """``T.name``, which may be called outside of scripts if it is a function on scalars."""
-    kind = ScalarName if name in DTYPES or name in FUNCTIONS else ScriptName
+    is_callable = name in DTYPES or name in FUNCTIONS or name == "meta_var"
+    kind = ScalarName if is_callable else ScriptName
     return kind(f"T.{name}")
 
 
