@@ -13,11 +13,12 @@ from ..dialects.relax.closure import is_pure
 from ..ir.blocks import Binding, DataflowBlock, SeqExpr, binding, is_binding
 from ..ir.call_parts import GlobalVar
 from ..ir.expr import Expr, Var, view
-from ..ir.function import BaseFunc, Function
+from ..ir.function import BaseFunc, Function, PrimFunc
 from ..ir.module import IRModule
 from ..lowering.functions import call_graph, functions_by_name, recursive_groups
 from ..lowering.graph.compile_time import CompileTime
 from ..lowering.graph.dead_code import remove_all_unused as remove_from
+from ..lowering.graph.reshape_pattern import is_reshape
 from .module import check
 from .type_analysis import BaseCheckResult as BaseCheckResult
 from .type_analysis import collect_non_negative_expressions as collect_non_negative_expressions
@@ -173,6 +174,11 @@ def post_order_visit(expr: Any, visit: Callable[[Any], Any]) -> None:
         for operand in owner.operands:
             post_order_visit(view(operand), visit)
     visit(expr)
+
+
+def has_reshape_pattern(func: PrimFunc) -> bool:
+    """Whether a kernel only gives its input another shape, as far as that can be proved."""
+    return is_reshape(func.prim_func)
 
 
 def contains_impure_call(func: Function) -> bool:
