@@ -121,7 +121,8 @@ class BlockBuilder:
         return self._open.scope
 
     @property
-    def _is_outside(self) -> bool:
+    def is_outside(self) -> bool:
+        """Whether no function is being built."""
         return not self._scopes and _AROUND.get() is None
 
     @property
@@ -193,7 +194,7 @@ class BlockBuilder:
 
         Outside of functions nothing is emitted.
         """
-        if self._is_outside:
+        if self.is_outside:
             return view(to_value(expr))
         op = to_value(expr).owner
         if not isinstance(op, Operation) or op.parent is not None:
