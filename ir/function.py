@@ -9,6 +9,9 @@ from xdsl.dialects.builtin import DictionaryAttr, ModuleOp, StringAttr
 from xdsl.ir import Operation
 
 from ..dialects.attributes import from_attribute, to_attribute
+from ..dialects.diagnostics import Diagnostic
+from ..dialects.dims import dim_of
+from ..dialects.int_expr import IntExpr
 from ..dialects.relax.func import FuncOp
 from ..dialects.tir.func import PrimFuncOp
 from ..display.highlight import stage_language
@@ -222,10 +225,14 @@ class Function(BaseFunc):
 
     struct_info_ = ty = struct_info
 
-    def bind_symbolic_vars(self, binding_map: Mapping[Any, int]) -> Function:
-        """A copy in which symbols are numbers, by symbol or name; raises Diagnostic."""
+    def bind_symbolic_vars(self, binding_map: Mapping[Any, Any]) -> Function:
+        """A copy in which symbols are numbers or expressions, by symbol or name.
+
+        Raises Diagnostic with one line for a symbol that is given twice or is unknown, and for new
+        symbols that no parameter determines.
+        """
         module = ModuleOp([self.op.clone()])
-        values = {str(k): int(v) for k, v in binding_map.items()}
+        values = symbol_values(binding_map)
         bind_symbolic_vars(module, self.name, values)
         (op,) = module.ops
         return Function(op.clone())
@@ -258,6 +265,18 @@ class Function(BaseFunc):
         assert isinstance(op, FuncOp)
         inline_functions(op, callees)
         return Function(op.clone())
+
+
+def symbol_values(binding_map: Mapping[Any, Any]) -> dict[str, IntExpr]:
+    """Values of symbols by name; raises Diagnostic for a symbol that is given twice."""
+    values = {
+        str(k): IntExpr.of(int(v)) if hasattr(v, "__index__") else dim_of(v)
+        for k, v in binding_map.items()
+    }
+    if len(values) != len(binding_map):
+        given = ", ".join(map(str, binding_map))
+        raise Diagnostic(f"expected each symbol once, got {given}")
+    return values
 
 
 def function_view(op: Operation) -> BaseFunc:

@@ -26,8 +26,8 @@ from xdsl.dialects.builtin import ArrayAttr, ModuleOp
 from xdsl.ir import Attribute, BlockArgument, Operation
 
 from ...dialects import relax
-from ...dialects.diagnostics import Diagnostic
-from ...dialects.int_expr import Atom, IntExpr, Sym
+from ...dialects.diagnostics import Diagnostic, verify
+from ...dialects.int_expr import Atom, IntExpr, IntLike, Sym
 from ..call_signature import Formal, Unification, unify, unify_types
 from ..equations import Equation, always_differ, solve
 from ..functions import call_graph, functions_by_name, graph_functions, names_text
@@ -54,11 +54,11 @@ def bind_params(module: ModuleOp, function: str, values: Mapping[Any, BoundValue
     refresh_types(func)
 
 
-def bind_symbolic_vars(module: ModuleOp, function: str, values: Mapping[str, int]) -> None:
-    """Make symbols of a graph function numbers, in place.
+def bind_symbolic_vars(module: ModuleOp, function: str, values: Mapping[str, IntLike]) -> None:
+    """Make symbols of a graph function numbers, or expressions of other symbols, in place.
 
-    Raises Diagnostic with one line for an unknown function or symbol and for a negative
-    number.
+    Raises Diagnostic with one line for an unknown function or symbol, for a negative number, and
+    for new symbols that no parameter determines.
     """
     func = _graph_function(module, function)
     symbols = func.declared_symbols()
@@ -67,10 +67,11 @@ def bind_symbolic_vars(module: ModuleOp, function: str, values: Mapping[str, int
             raise Diagnostic(
                 f"expected a symbol of '{function}' ({names_text(symbols)}), got '{name}'"
             )
-        if value < 0:
+        if (IntExpr.of(value).constant or 0) < 0:
             raise Diagnostic(f"expected symbol '{name}' to be at least 0, got {value}")
     substitute_symbols(func, values)
     refresh_types(func)
+    verify(func)
 
 
 def _graph_function(module: ModuleOp, name: str) -> relax.FuncOp:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from xrelax import relax
+from xrelax import relax, tir
 from xrelax.ir import assert_structural_equal
 from xrelax.script import from_source
 
@@ -170,3 +170,22 @@ def test_a_module_may_be_left_unverified():
             return y
 
     assert isinstance(Wrong, tvm.IRModule) and not relax.analysis.well_formed(Wrong)
+
+
+def test_symbols_are_bound_to_expressions():
+    func = from_source("""
+@R.function
+def main(x: R.Tensor(("n", "m"), "float32")):
+    return R.exp(x)
+""")
+    k = tir.Var("k", "int64")
+    bound = func.bind_symbolic_vars({"n": k * 2, tir.Var("m", "int64"): k})
+    assert [str(d) for d in bound.params[0].shape] == ["k * 2", "k"]
+    assert relax.build(bound)(np.zeros((6, 3), "float32")).shape == (6, 3)
+    for wrong, message in (
+        ({"n": k * 2}, "symbol 'k' is not determined"),
+        ({"n": 1, tir.Var("n", "int64"): 1}, "expected each symbol once, got n, n"),
+        ({"n": -1}, "to be at least 0, got -1"),
+    ):
+        with pytest.raises(RuntimeError, match=message):
+            func.bind_symbolic_vars(wrong)
