@@ -18,8 +18,8 @@ from xdsl.dialects.builtin import ModuleOp
 from ..ir.function import function_view
 from ..ir.module import IRModule
 from .errors import Source
-from .macro import Macro
 from .parser import ProgramParser, parse_text
+from .parser.macro import Macro
 from .printer.metadata import read_constants
 
 Definition = ast.ClassDef | ast.FunctionDef

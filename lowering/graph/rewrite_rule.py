@@ -28,7 +28,7 @@ from .dataflow_pattern import Applied, Matches, Pattern, Wildcard
 from .values import canonical, visible
 
 LIMIT = 1_000
-"""Replacements in one function, after which rules are taken to go on for ever."""
+"""Replacements in one function, after which rules are taken not to end."""
 
 
 @dataclass(frozen=True)

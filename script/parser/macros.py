@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from itertools import count
 from typing import Any
 
-from ..macro import Macro, signature_of
+from .macro import Macro, signature_of
 from .statement_reader import StatementReader
 
 DECORATORS = ("T.inline", "T.macro")
