@@ -75,6 +75,9 @@ class Index(PrimExpr):
         self.expr = expr
         self.dtype = dtype
 
+    def __hash__(self) -> int:
+        return hash(self.expr)
+
     def __str__(self) -> str:
         return str(self.expr)
 
