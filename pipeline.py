@@ -57,6 +57,9 @@ PASSES: dict[str, str] = {
     "lift-workspace": ".lowering.runtime.lift_workspace:LiftWorkspacePass",
     "legalize-ops": ".lowering.graph.legalize_ops:LegalizeOpsPass",
     "lower-multi-reduction": ".lowering.loops.lower_multi_reduction:LowerMultiReductionPass",
+    "merge-composite-functions": (
+        ".lowering.graph.merge_composite_functions:MergeCompositeFunctionsPass"
+    ),
     "normalize": ".lowering.graph.normalize:NormalizePass",
     "pack-weights": ".lowering.graph.pack_weights:PackWeightsPass",
     "plan-memory": ".lowering.runtime.plan_memory:PlanMemoryPass",

@@ -31,6 +31,7 @@ from ..ir.operators import to_value
 from ..ir.struct_info import to_type
 from ..lowering.graph import dataflow_pattern as core
 from ..lowering.graph.values import visible
+from ..names import resolve
 from .analysis import remove_all_unused
 from .dpl_context import Linked
 from .dpl_context import PatternContext as PatternContext
@@ -156,7 +157,7 @@ def is_var(name: str = "") -> DFPattern:
 def is_tuple(fields: Sequence[DFPattern] | None) -> DFPattern:
     """A tuple of values that these patterns match; of any, where none are given."""
     cores = None if fields is None else [f.core for f in fields]
-    return DFPattern(core.Applied(core.operator_named("relax.tuple"), cores), fields or ())
+    return DFPattern(core.Applied(core.is_tuple, cores), fields or ())
 
 
 def is_tuple_get_item(tuple_pattern: DFPattern, index: int | None = None) -> DFPattern:
@@ -272,3 +273,8 @@ class ReplaceMatch(RewritePattern):
         result = value if operations else visible(value, op)
         if result is not None:
             rewriter.replace(op, [], [result])
+
+
+def __getattr__(name: str) -> Any:
+    """TVM's modules `pattern`, `context` and `rewrite`, whose names are all here."""
+    return resolve("relax.dpl.", name)

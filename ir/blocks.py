@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import groupby
 from typing import Any
 
 from xdsl.ir import Block, Operation
 
 from ..dialects import relax
+from ..dialects.attributes import from_attribute
 from .expr import Expr, Var, expression, owner_of, view
 from .struct_info import AnyStructInfo, to_type
 from .struct_info import struct_info as info_of
@@ -187,6 +188,12 @@ class LocalFunction(Expr, shows=relax.LocalFuncOp):
     def params(self) -> list[Expr]:
         """The parameters."""
         return [view(p) for p in owner_of(self, relax.LocalFuncOp).params]
+
+    @property
+    def attrs(self) -> Mapping[str, Any] | None:
+        """The attributes as Python values, `None` where it has none."""
+        attrs = owner_of(self, relax.LocalFuncOp).attrs
+        return None if attrs is None else {k: from_attribute(v) for k, v in attrs.data.items()}
 
     @property
     def body(self) -> SeqExpr:

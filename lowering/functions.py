@@ -32,12 +32,12 @@ def graph_functions(module: ModuleOp) -> list[relax.FuncOp]:
     return [op for op in module.body.block.ops if isinstance(op, relax.FuncOp)]
 
 
-def unique_name(wanted: str, taken: Container[str]) -> str:
+def unique_name(wanted: str, taken: Container[str], separator: str = "_") -> str:
     """`wanted`, or the first of ``wanted_1``, ``wanted_2``, … that is not taken."""
     name, number = wanted, 0
     while name in taken:
         number += 1
-        name = f"{wanted}_{number}"
+        name = f"{wanted}{separator}{number}"
     return name
 
 

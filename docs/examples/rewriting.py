@@ -201,3 +201,22 @@ def only_legalize():
 module = tvm.IRModule.from_expr(main)
 for name in ("only_legalize", "zero"):
     print([var.name_hint for var in relax.get_pipeline(name)(module).functions])
+
+# %% relax.backend.pattern_registry relax.backend.register_patterns relax.backend.get_patterns_with_prefix
+import xrelax as tvm
+from xrelax import relax
+from xrelax.relax.dpl import is_op, wildcard
+from xrelax.script import relax as R
+
+
+@R.function
+def main(x: R.Tensor((4,), "float32")):
+    return R.nn.relu(R.exp(x))
+
+
+relax.backend.register_patterns([("mine.relu", is_op("relax.nn.relu")(wildcard()))])
+patterns = relax.backend.get_patterns_with_prefix("mine")
+print(relax.backend.pattern_registry.get_pattern("mine.relu") is patterns[0])
+fuse = relax.transform.FuseOpsByPattern(patterns, annotate_codegen=True)
+module = fuse(tvm.IRModule.from_expr(main))
+print(module["fused_relax_nn_relu_mine"].attrs["Codegen"])

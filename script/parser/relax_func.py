@@ -61,7 +61,9 @@ class RelaxFuncParser(RelaxReader):
         """The function as a value of the function around it, whose variables it may use."""
         self.declared = set(outer.declared)
         type_, names = self._body()
-        return relax.LocalFuncOp(self.node.name, names, type_, Region(self.block), not pure)
+        attrs = DictionaryAttr(self.attrs) if self.attrs else None
+        region = Region(self.block)
+        return relax.LocalFuncOp(self.node.name, names, type_, region, not pure, attrs)
 
     def _body(self) -> tuple[Attribute, list[str]]:
         """Read all of it; the type that callers see of the result, and the parameters' names."""

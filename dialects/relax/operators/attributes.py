@@ -220,6 +220,27 @@ class Ints(AttributeKind):
 
 
 @dataclass(frozen=True)
+class SpatialInts(Ints):
+    """An integer for each spatial dim, as many as the default has; one integer is repeated."""
+
+    def encode(self, value: Any) -> Attribute:
+        values = super().decode(super().encode(value))
+        return super().encode(self._complete(values))
+
+    def _complete(self, values: tuple[int, ...]) -> tuple[int, ...]:
+        return values * len(self.default) if len(values) == 1 else values
+
+
+@dataclass(frozen=True)
+class Padding(SpatialInts):
+    """The padding before each spatial dim and then after each; one or half of them are repeated."""
+
+    def _complete(self, values: tuple[int, ...]) -> tuple[int, ...]:
+        half = len(self.default) // 2
+        return values * 2 if len(values) == half else super()._complete(values)
+
+
+@dataclass(frozen=True)
 class Floats(AttributeKind):
     """A sequence of floats; a single number is a sequence of one."""
 
