@@ -213,6 +213,7 @@ NAMES: dict[str, str] = {
     "relax.relax_to_pyfunc_converter.RelaxToPyFuncConverter": (
         ".relax.to_pyfunc:RelaxToPyFuncConverter"
     ),
+    "relax.transform.transform": ".relax.transform",
     "relax.vm.VirtualMachine": ".runtime:VirtualMachine",
     "relax.vm.build": ".driver:build",
     "relax.vm_build.Executable": ".runtime:Executable",

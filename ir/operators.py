@@ -81,14 +81,15 @@ def _tensor_type(annotation: Any) -> TensorType:
 
 def _data(value: Any, dtype: str | None, key: str) -> TensorData:
     if isinstance(value, bool | int | float | list | tuple):
-        return constant_data(value, dtype or _default_dtype(value))
+        return constant_data(value, dtype or default_dtype(value))
     data = tensor_data(value, key)
     if dtype is None or data.dtype == dtype:
         return data
     return constant_data(as_tensor(value), dtype)
 
 
-def _default_dtype(value: Any) -> str:
+def default_dtype(value: Any) -> str:
+    """The dtype of a constant of Python numbers: int32, float32 or bool."""
     kind = np.asarray(value).dtype.kind
     return {"b": "bool", "i": "int32", "u": "int32"}.get(kind, "float32")
 

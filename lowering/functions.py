@@ -48,6 +48,19 @@ def is_private(op: Operation) -> bool:
     return isinstance(op, tir.PrimFuncOp) and op.attr(PRIVATE) is not None
 
 
+def private_calls(module: ModuleOp, func: relax.FuncOp) -> list[relax.CallOp] | None:
+    """The calls of a private function; `None` if it is public or has other uses."""
+    if not is_private(func):
+        return None
+    calls: list[relax.CallOp] = []
+    for op in module.walk():
+        if isinstance(op, relax.CallOp) and op.callee_name == func.sym_name.data:
+            calls.append(op)
+        elif op.properties.get("callee") == SymbolRefAttr(func.sym_name):
+            return None
+    return calls
+
+
 def names_text(names: Iterable[str]) -> str:
     """Names for a message: ``a, b``, or ``none``."""
     return ", ".join(names) or "none"

@@ -22,6 +22,7 @@ from ..ir.transform import function_pass as function_pass
 from ..ir.transform import module_pass as module_pass
 from ..lowering.graph.bind_params import bind_params, bind_symbolic_vars
 from ..lowering.graph.gradient import add_gradient
+from ..names import NAMES, resolve
 from ..pipeline import PASSES, UPSTREAM_PASSES, load_pass
 from .codegen import FuseOpsByPattern as FuseOpsByPattern
 from .codegen import FusionPattern as FusionPattern
@@ -134,6 +135,8 @@ def __getattr__(name: str) -> Any:
         from ..meta_schedule import passes
 
         return getattr(passes, name)
+    if f"relax.transform.{name}" in NAMES:
+        return resolve("relax.transform.", name)
     if pass_name(name) in (*PASSES, *UPSTREAM_PASSES):
         return _factory(name)
     hint = suggestion(name, __dir__())

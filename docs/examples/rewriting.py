@@ -202,7 +202,7 @@ module = tvm.IRModule.from_expr(main)
 for name in ("only_legalize", "zero"):
     print([var.name_hint for var in relax.get_pipeline(name)(module).functions])
 
-# %% relax.backend.pattern_registry relax.backend.register_patterns relax.backend.get_patterns_with_prefix
+# %% relax.backend.pattern_registry relax.backend.register_patterns
 import xrelax as tvm
 from xrelax import relax
 from xrelax.relax.dpl import is_op, wildcard
@@ -215,8 +215,15 @@ def main(x: R.Tensor((4,), "float32")):
 
 
 relax.backend.register_patterns([("mine.relu", is_op("relax.nn.relu")(wildcard()))])
-patterns = relax.backend.get_patterns_with_prefix("mine")
-print(relax.backend.pattern_registry.get_pattern("mine.relu") is patterns[0])
-fuse = relax.transform.FuseOpsByPattern(patterns, annotate_codegen=True)
+pattern = relax.backend.pattern_registry.get_pattern("mine.relu")
+fuse = relax.transform.FuseOpsByPattern([pattern], annotate_codegen=True)
 module = fuse(tvm.IRModule.from_expr(main))
 print(module["fused_relax_nn_relu_mine"].attrs["Codegen"])
+
+# %% relax.backend.get_patterns_with_prefix
+from xrelax import relax
+from xrelax.relax.dpl import is_op, wildcard
+
+patterns = [(f"own.{name}", is_op(f"relax.{name}")(wildcard())) for name in ("exp", "abs")]
+relax.backend.register_patterns(patterns)
+print([pattern.name for pattern in relax.backend.get_patterns_with_prefix("own")])

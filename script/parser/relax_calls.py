@@ -15,7 +15,7 @@ from ...dialects.diagnostics import suggestion
 from ...dialects.int_expr import IntExpr, Sym
 from ...dialects.relax.symbols import paired_dims
 from ...dialects.relax.type_relations import forget_symbols
-from ...ir.operators import constant_data
+from ...ir.operators import constant_data, default_dtype
 from ...lowering.substitute import substituted
 from .relax_dps import DPSCallParser
 from .relax_kernels import KernelParser
@@ -263,11 +263,7 @@ class CallParser:
 
 
 def _default_dtype(value: Any) -> str:
-    if isinstance(value, bool):
-        return "bool"
-    if isinstance(value, int):
-        return "int32"
-    return str(value.dtype) if hasattr(value, "dtype") else "float32"
+    return str(value.dtype) if hasattr(value, "dtype") else default_dtype(value)
 
 
 def _result_type(
