@@ -283,6 +283,18 @@ class Exprs(AttributeKind):
 
 
 @dataclass(frozen=True)
+class SpatialExprs(Exprs):
+    """A number for each of `count` spatial dims, which may use symbols; one number is repeated."""
+
+    count: int = 1
+
+    def encode(self, value: Any) -> Attribute:
+        if not isinstance(getattr(value, "values", value), list | tuple):
+            value = (value,) * self.count
+        return super().encode(value)
+
+
+@dataclass(frozen=True)
 class Scalar(AttributeKind):
     """A number: a float, or an integer over the symbols of the function, an `IntExpr`."""
 
