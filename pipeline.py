@@ -86,6 +86,7 @@ PASSES: dict[str, str] = {
     "specialize-prim-funcs": ".lowering.graph.specialize_prim_funcs:SpecializePrimFuncsPass",
     "split-loops": ".lowering.loops.split_loops:SplitLoopsPass",
     "to-mixed-precision": ".lowering.graph.mixed_precision:ToMixedPrecisionPass",
+    "topological-sort": ".lowering.graph.topological_sort:TopologicalSortPass",
     "unroll-loops": ".lowering.loops.unroll_loops:UnrollLoopsPass",
     "use-dot-products": ".lowering.graph.dot_products:UseDotProductsPass",
     "use-attention": ".lowering.graph.attention:UseAttentionPass",
