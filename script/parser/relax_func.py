@@ -192,8 +192,8 @@ class RelaxFuncParser(RelaxReader):
 
     def _stmt_FunctionDef(self, node: ast.FunctionDef) -> None:
         options = self.options_of(node)
-        if options is None or self.in_dataflow:
-            raise self.error(node, "expected a function with @R.function, outside dataflow blocks")
+        if options is None:
+            raise self.error(node, "expected a function with @R.function")
         inner = RelaxFuncParser(
             self.scope, node, self.signature_of, self.options_of, self.constants
         )
