@@ -221,11 +221,17 @@ class Ints(AttributeKind):
 
 @dataclass(frozen=True)
 class SpatialInts(Ints):
-    """An integer for each spatial dim, as many as the default has; one integer is repeated."""
+    """An integer for each spatial dim, as many as the default has; one integer is repeated.
+
+    Those below `least` stay as they are, for the message of the operator.
+    """
+
+    least: int = 1
 
     def encode(self, value: Any) -> Attribute:
         values = super().decode(super().encode(value))
-        return super().encode(self._complete(values))
+        valid = all(v >= self.least for v in values)
+        return super().encode(self._complete(values) if valid else values)
 
     def _complete(self, values: tuple[int, ...]) -> tuple[int, ...]:
         return values * len(self.default) if len(values) == 1 else values
@@ -234,6 +240,8 @@ class SpatialInts(Ints):
 @dataclass(frozen=True)
 class Padding(SpatialInts):
     """The padding before each spatial dim and then after each; one or half of them are repeated."""
+
+    least: int = 0
 
     def _complete(self, values: tuple[int, ...]) -> tuple[int, ...]:
         half = len(self.default) // 2

@@ -177,7 +177,7 @@ class Conv1dTransposeOp(TransposedConvolutionOp):
     SPATIAL: ClassVar[str] = "W"
     strides = opt_prop_def(SpatialInts(default=(1,)))
     padding = opt_prop_def(Padding(default=(0, 0)))
-    output_padding = opt_prop_def(SpatialInts(default=(0,)))
+    output_padding = opt_prop_def(SpatialInts(default=(0,), least=0))
     dilation = opt_prop_def(SpatialInts(default=(1,)))
     groups = opt_prop_def(Int(default=1))
     data_layout = opt_prop_def(Text(default="NCW", choices=("NCW", "NWC")))
@@ -194,7 +194,7 @@ class Conv2dTransposeOp(TransposedConvolutionOp):
     SPATIAL: ClassVar[str] = "HW"
     strides = opt_prop_def(SpatialInts(default=(1, 1)))
     padding = opt_prop_def(Padding(default=(0, 0, 0, 0)))
-    output_padding = opt_prop_def(SpatialInts(default=(0, 0)))
+    output_padding = opt_prop_def(SpatialInts(default=(0, 0), least=0))
     dilation = opt_prop_def(SpatialInts(default=(1, 1)))
     groups = opt_prop_def(Int(default=1))
     data_layout = opt_prop_def(Text(default="NCHW", choices=("NCHW", "NHWC")))
@@ -211,7 +211,7 @@ class Conv3dTransposeOp(TransposedConvolutionOp):
     SPATIAL: ClassVar[str] = "DHW"
     strides = opt_prop_def(SpatialInts(default=(1, 1, 1)))
     padding = opt_prop_def(Padding(default=(0, 0, 0, 0, 0, 0)))
-    output_padding = opt_prop_def(SpatialInts(default=(0, 0, 0)))
+    output_padding = opt_prop_def(SpatialInts(default=(0, 0, 0), least=0))
     dilation = opt_prop_def(SpatialInts(default=(1, 1, 1)))
     groups = opt_prop_def(Int(default=1))
     data_layout = opt_prop_def(Text(default="NCDHW", choices=("NCDHW", "NDHWC")))
