@@ -197,7 +197,12 @@ NAMES: dict[str, str] = {
     **{f"relax.struct_info.{old}": f".ir.struct_info:{old}" for old in _TYPES.values()},
     "relax.base_py_module.BasePyModule": ".py_module:BasePyModule",
     "relax.block_builder.BlockBuilder": ".builder.block_builder:BlockBuilder",
+    "relax.backend.get_patterns_with_prefix": (".relax.pattern_registry:get_patterns_with_prefix"),
+    "relax.backend.pattern_registry": ".relax.pattern_registry",
+    "relax.backend.register_patterns": ".relax.pattern_registry:register_patterns",
+    "relax.dpl.context": ".builder.dpl",
     "relax.dpl.pattern": ".builder.dpl",
+    "relax.dpl.rewrite": ".builder.dpl",
     "relax.expr.Call": ".ir.calls:Call",
     "relax.expr.Constant": ".ir.expr:Constant",
     "relax.expr.DataflowBlock": ".ir.blocks:DataflowBlock",
@@ -213,6 +218,7 @@ NAMES: dict[str, str] = {
     "relax.relax_to_pyfunc_converter.RelaxToPyFuncConverter": (
         ".relax.to_pyfunc:RelaxToPyFuncConverter"
     ),
+    "relax.transform.transform": ".relax.transform",
     "relax.vm.VirtualMachine": ".runtime:VirtualMachine",
     "relax.vm.build": ".driver:build",
     "relax.vm_build.Executable": ".runtime:Executable",

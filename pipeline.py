@@ -27,6 +27,7 @@ PASSES: dict[str, str] = {
     ),
     "block-sums": ".lowering.loops.block_sums:BlockSumsPass",
     "canonicalize-bindings": ".lowering.graph.canonicalize_bindings:CanonicalizeBindingsPass",
+    "bundle-model-params": ".lowering.graph.bundle_model_params:BundleModelParamsPass",
     "convert-convolution-to-matmul": (
         ".lowering.graph.convolution_to_matmul:ConvolutionToMatmulPass"
     ),
@@ -44,6 +45,7 @@ PASSES: dict[str, str] = {
     "eliminate-common-subexpr": (
         ".lowering.graph.eliminate_common_subexpr:EliminateCommonSubexprPass"
     ),
+    "expand-matmul-of-sum": ".lowering.graph.expand_matmul_of_sum:ExpandMatmulOfSumPass",
     "fold-constant": ".lowering.graph.fold_constant:FoldConstantPass",
     "fuse-ops": ".lowering.graph.fuse_ops:FuseOpsPass",
     "fuse-ops-by-pattern": ".lowering.graph.fuse_ops_by_pattern:FuseOpsByPatternPass",
@@ -57,12 +59,25 @@ PASSES: dict[str, str] = {
     "lift-workspace": ".lowering.runtime.lift_workspace:LiftWorkspacePass",
     "legalize-ops": ".lowering.graph.legalize_ops:LegalizeOpsPass",
     "lower-multi-reduction": ".lowering.loops.lower_multi_reduction:LowerMultiReductionPass",
+    "merge-composite-functions": (
+        ".lowering.graph.merge_composite_functions:MergeCompositeFunctionsPass"
+    ),
     "normalize": ".lowering.graph.normalize:NormalizePass",
     "pack-weights": ".lowering.graph.pack_weights:PackWeightsPass",
     "plan-memory": ".lowering.runtime.plan_memory:PlanMemoryPass",
     "prefetch-panels": ".lowering.loops.prefetch_panels:PrefetchPanelsPass",
     "promote-buffers": ".lowering.loops.promote_buffers:PromoteBuffersPass",
     "propagate-quantization": (".lowering.graph.propagate_quantization:PropagateQuantizationPass"),
+    "remove-unused-outputs": ".lowering.graph.remove_unused_outputs:RemoveUnusedOutputsPass",
+    "remove-unused-parameters": (
+        ".lowering.graph.remove_unused_parameters:RemoveUnusedParametersPass"
+    ),
+    "reorder-permute-dims-after-concat": (
+        ".lowering.graph.reorder_permute_dims_after_concat:ReorderPermuteDimsAfterConcatPass"
+    ),
+    "reorder-take-after-matmul": (
+        ".lowering.graph.reorder_take_after_matmul:ReorderTakeAfterMatmulPass"
+    ),
     "resolve-shapes": ".lowering.graph.resolve_shapes:ResolveShapesPass",
     "rewrite-dataflow-reshape": (
         ".lowering.graph.rewrite_dataflow_reshape:RewriteDataflowReshapePass"
@@ -71,6 +86,7 @@ PASSES: dict[str, str] = {
     "specialize-prim-funcs": ".lowering.graph.specialize_prim_funcs:SpecializePrimFuncsPass",
     "split-loops": ".lowering.loops.split_loops:SplitLoopsPass",
     "to-mixed-precision": ".lowering.graph.mixed_precision:ToMixedPrecisionPass",
+    "topological-sort": ".lowering.graph.topological_sort:TopologicalSortPass",
     "unroll-loops": ".lowering.loops.unroll_loops:UnrollLoopsPass",
     "use-dot-products": ".lowering.graph.dot_products:UseDotProductsPass",
     "use-attention": ".lowering.graph.attention:UseAttentionPass",

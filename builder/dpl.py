@@ -24,6 +24,7 @@ from ..ir.calls import Call
 from ..ir.expr import Expr
 from ..ir.function import Function
 from ..lowering.graph import dataflow_pattern as core
+from ..names import resolve
 from .analysis import remove_all_unused
 from .dpl_context import PatternContext as PatternContext
 from .dpl_context import PatternSeq as PatternSeq
@@ -180,3 +181,8 @@ def rewrite_call(pattern: DFPattern, rewriter: Rewriter, func: Function) -> Func
     removed. Raises ValueError or Diagnostic with one line where the result is ill-typed.
     """
     return remove_all_unused(_Replacer(pattern, rewriter).visit_expr(func))
+
+
+def __getattr__(name: str) -> Any:
+    """TVM's modules `pattern`, `context` and `rewrite`, whose names are all here."""
+    return resolve("relax.dpl.", name)

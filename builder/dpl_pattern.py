@@ -213,7 +213,7 @@ class TuplePattern(DFPattern):
 
     def __init__(self, fields: Sequence[DFPattern] | None):
         cores = None if fields is None else [f.core for f in fields]
-        super().__init__(core.Applied(core.operator_named("relax.tuple"), cores), fields or ())
+        super().__init__(core.Applied(core.is_tuple, cores), fields or ())
         self.fields = None if fields is None else list(fields)
 
     def __getitem__(self, index: int | None) -> DFPattern:

@@ -124,8 +124,10 @@ class PyExprMutator(Functor):
         result = self.visit_expr(op.body)
         region = scope.end_branch(to_value(result), relax.func.ReturnOp)
         type_ = old.result.type
-        new = relax.LocalFuncOp(old.func_name.data, old.names, type_.result, region, type_.impure)
-        return expression(new)
+        name, impure = old.func_name.data, type_.impure
+        return expression(
+            relax.LocalFuncOp(name, old.names, type_.result, region, impure, old.attrs)
+        )
 
     def visit_function_(self, op: Function) -> Function:
         """The function with its parameters and body rewritten."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from textwrap import indent
 from typing import Any, ClassVar, cast
@@ -10,6 +10,7 @@ from typing import Any, ClassVar, cast
 from xdsl.ir import Block, Operation, SSAValue
 
 from ..dialects import relax
+from ..dialects.attributes import from_attribute
 from ..dialects.relax.type_relations import least_supertype
 from .assembly import assemble_branch
 from .bindings import Binding as Binding
@@ -181,6 +182,12 @@ class LocalFunction(Expr, shows=relax.LocalFuncOp):
     def params(self) -> list[Expr]:
         """The parameters."""
         return [view(p) for p in owner_of(self, relax.LocalFuncOp).params]
+
+    @property
+    def attrs(self) -> Mapping[str, Any] | None:
+        """The attributes as Python values, `None` where it has none."""
+        attrs = owner_of(self, relax.LocalFuncOp).attrs
+        return None if attrs is None else {k: from_attribute(v) for k, v in attrs.data.items()}
 
     @property
     def body(self) -> SeqExpr:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from xdsl.dialects.builtin import TupleType
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
 
 from ..dialects import relax
 from ..dialects.dtypes import element_type, is_float
@@ -91,14 +91,15 @@ def _tensor_type(annotation: Any) -> TensorType:
 
 def _data(value: Any, dtype: str | None, key: str) -> TensorData:
     if isinstance(value, bool | int | float | list | tuple):
-        return constant_data(value, dtype or _default_dtype(value))
+        return constant_data(value, dtype or default_dtype(value))
     data = tensor_data(value, key)
     if dtype is None or data.dtype == dtype:
         return data
     return constant_data(as_tensor(value), dtype)
 
 
-def _default_dtype(value: Any) -> str:
+def default_dtype(value: Any) -> str:
+    """The dtype of a constant of Python numbers: int32, float32 or bool."""
     kind = np.asarray(value).dtype.kind
     return {"b": "bool", "i": "int32", "u": "int32"}.get(kind, "float32")
 
@@ -132,6 +133,22 @@ def operand_values(operands: Sequence[Any]) -> list[SSAValue]:
     return [values[i] if i in values else to_value(o, dtype) for i, o in enumerate(operands)]
 
 
+def number_tensor(value: SSAValue, emitted: Callable[[Operation], SSAValue]) -> SSAValue:
+    """A tensor of rank 0 for a number of known value, such as ``R.prim_value(n - 1)``.
+
+    Any other value is returned. `emitted` puts operations into the program.
+    """
+    type_ = value.type
+    if not isinstance(type_, relax.PrimType) or type_.expr is None:
+        return value
+    number, dtype = type_.expr, type_.dtype
+    if number.is_constant:
+        return emitted(relax.ConstantOp(constant_data(number.constant, dtype)))
+    one = {"start": number, "end": number + 1, "dtype": dtype}
+    row = emitted(relax.OPERATORS["relax.arange"].of([], one))
+    return emitted(relax.OPERATORS["relax.reshape"].of([row], {"shape": []}))
+
+
 def _is_number(operand: Any) -> bool:
     return isinstance(operand, bool | int | float)
 
@@ -161,7 +178,7 @@ def operator_op(
     operator: type[relax.OperatorOp], operands: Sequence[Any], attributes: Mapping[str, Any]
 ) -> relax.OperatorOp:
     """The operation of an operator on these operands, with its type inferred."""
-    values = operand_values(operands)
+    values = [number_tensor(v, lambda op: op.results[0]) for v in operand_values(operands)]
     if operator.variadic_operand() is not None:
         values = [f for v in values for f in fields_of(v)]
     return operator.of(values, {k: attribute_value(v) for k, v in attributes.items()})

@@ -43,7 +43,7 @@ from ..dialects.tir.scalar_ops import is_expression, yielded
 
 Fact: TypeAlias = "IntExpr | str | int | tuple[Fact, ...]"
 
-NAMES_ONLY = frozenset({"param_names", "buffer_name"})
+NAMES_ONLY = frozenset({"param_names", "buffer_name", "func_name"})
 """Properties that say how something is called and no more."""
 
 LINKAGE = frozenset({"global_symbol", "private", "sym_name"})

@@ -32,12 +32,12 @@ def graph_functions(module: ModuleOp) -> list[relax.FuncOp]:
     return [op for op in module.body.block.ops if isinstance(op, relax.FuncOp)]
 
 
-def unique_name(wanted: str, taken: Container[str]) -> str:
+def unique_name(wanted: str, taken: Container[str], separator: str = "_") -> str:
     """`wanted`, or the first of ``wanted_1``, ``wanted_2``, … that is not taken."""
     name, number = wanted, 0
     while name in taken:
         number += 1
-        name = f"{wanted}_{number}"
+        name = f"{wanted}{separator}{number}"
     return name
 
 
@@ -46,6 +46,19 @@ def is_private(op: Operation) -> bool:
     if isinstance(op, relax.FuncOp | rt.FuncOp):
         return op.private is not None
     return isinstance(op, tir.PrimFuncOp) and op.attr(PRIVATE) is not None
+
+
+def private_calls(module: ModuleOp, func: relax.FuncOp) -> list[relax.CallOp] | None:
+    """The calls of a private function; `None` if it is public or has other uses."""
+    if not is_private(func):
+        return None
+    calls: list[relax.CallOp] = []
+    for op in module.walk():
+        if isinstance(op, relax.CallOp) and op.callee_name == func.sym_name.data:
+            calls.append(op)
+        elif op.properties.get("callee") == SymbolRefAttr(func.sym_name):
+            return None
+    return calls
 
 
 def names_text(names: Iterable[str]) -> str:

@@ -7,10 +7,9 @@ Python values have a class of their own.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from ..builder.dpl import DFPattern
 from ..builder.mutator import dataflowblock_pass as dataflowblock_pass
 from ..dialects.diagnostics import suggestion
 from ..ir.expr import Var
@@ -23,16 +22,23 @@ from ..ir.transform import Sequential as Sequential
 from ..ir.transform import function_pass as function_pass
 from ..ir.transform import module_pass as module_pass
 from ..lowering.graph.bind_params import bind_params, bind_symbolic_vars
-from ..lowering.graph.fuse_ops_by_pattern import FusionPattern, fuse_ops_by_pattern
 from ..lowering.graph.gradient import add_gradient
+from ..names import NAMES, resolve
 from ..pipeline import PASSES, UPSTREAM_PASSES, load_pass
+from .codegen import FuseOpsByPattern as FuseOpsByPattern
+from .codegen import FusionPattern as FusionPattern
+from .codegen import PatternCheckContext as PatternCheckContext
+from .codegen import RunCodegen as RunCodegen
 
 OWN = (
     "BindParams",
     "BindSymbolicVars",
     "FuseOpsByPattern",
+    "FusionPattern",
     "Gradient",
     "Pass",
+    "PatternCheckContext",
+    "RunCodegen",
     "Sequential",
     "dataflowblock_pass",
     "function_pass",
@@ -103,42 +109,6 @@ class Gradient(Pass):
         return mod
 
 
-class FuseOpsByPattern(Pass):
-    """Operations that match one of the patterns become private functions, which are called.
-
-    `patterns` are pairs of a name and a pattern, in order of preference; a third entry may be a
-    function that accepts or refuses what the parts of the pattern have matched. The functions have
-    the attributes ``Composite`` and ``Primitive``. Nothing is computed twice. TVM's
-    ``relax.transform.FuseOpsByPattern``.
-    """
-
-    info = PassInfo("fuse-ops-by-pattern")
-
-    def __init__(
-        self,
-        patterns: Sequence[tuple[Any, ...]],
-        bind_constants: bool = True,
-        annotate_codegen: bool = False,
-    ):
-        if annotate_codegen:
-            raise ValueError("expected annotate_codegen=False: functions are compiled here")
-        self.patterns = [_fusion_pattern(*p) for p in patterns]
-        self.bind_constants = bind_constants
-
-    def transform(self, mod: IRModule, ctx: PassContext) -> IRModule:
-        fuse_ops_by_pattern(mod.op, self.patterns, self.bind_constants)
-        return mod
-
-
-def _fusion_pattern(
-    name: str, pattern: DFPattern, check: Callable[[dict[DFPattern, Any]], bool] | None = None
-) -> FusionPattern:
-    if check is None:
-        return FusionPattern(name, pattern.core)
-    accepts = check
-    return FusionPattern(name, pattern.core, lambda found: accepts(pattern.views(found)))
-
-
 def pass_name(name: str) -> str:
     """The pipeline's name of a pass: `fuse-tir` for ``FuseTIR``."""
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "-", name).lower()
@@ -166,6 +136,8 @@ def __getattr__(name: str) -> Any:
         from ..meta_schedule import passes
 
         return getattr(passes, name)
+    if f"relax.transform.{name}" in NAMES:
+        return resolve("relax.transform.", name)
     if pass_name(name) in (*PASSES, *UPSTREAM_PASSES):
         return _factory(name)
     hint = suggestion(name, __dir__())

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from typing import cast
 
-from xdsl.dialects.builtin import ArrayAttr, StringAttr
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, StringAttr
 from xdsl.ir import (
     Attribute,
     Block,
@@ -17,6 +17,7 @@ from xdsl.ir import (
 )
 from xdsl.irdl import (
     operand_def,
+    opt_prop_def,
     prop_def,
     result_def,
     traits_def,
@@ -70,11 +71,12 @@ class LocalFuncOp(GraphFunctionOp):
     """A function inside another one, whose values it may capture.
 
     ``%f = relax.local_func @inner(%a: T) -> T { … relax.return … }``. Calls have the effects of its
-    body. `lambda-lift` converts it to a function of the module.
+    body. `lambda-lift` converts it to a function of the module, with the same attributes.
     """
 
     name = "relax.local_func"
     func_name = prop_def(StringAttr)
+    attrs = opt_prop_def(DictionaryAttr)
     result = result_def(FuncType)
     traits = traits_def(Pure())
 
@@ -85,12 +87,14 @@ class LocalFuncOp(GraphFunctionOp):
         result_type: Attribute,
         body: Region,
         impure: bool = False,
+        attrs: DictionaryAttr | None = None,
     ):
         types = [a.type for a in body.block.args]
         super().__init__(
             properties={
                 "func_name": StringAttr(name),
                 "param_names": ArrayAttr([StringAttr(n) for n in param_names]),
+                "attrs": attrs,
             },
             result_types=[FuncType.of(types, result_type, impure)],
             regions=[body],
@@ -118,13 +122,17 @@ class LocalFuncOp(GraphFunctionOp):
         args, names = parse_parameters(parser)
         parser.parse_punctuation("->")
         result_type = parser.parse_type()
-        return LocalFuncOp(name, names, result_type, parser.parse_region(args), impure)
+        attrs = parser.parse_optional_attr_dict_with_keyword()
+        return LocalFuncOp(name, names, result_type, parser.parse_region(args), impure, attrs)
 
     def print(self, printer: Printer) -> None:
         printer.print_string(" impure " if self.result.type.impure else " ")
         print_parameters(printer, self.func_name.data, self.params, self.names)
         printer.print_string(" -> ")
         printer.print_attribute(self.result.type.result)
+        if self.attrs is not None and self.attrs.data:
+            printer.print_string(" attributes ")
+            printer.print_attribute(self.attrs)
         printer.print_string(" ")
         printer.print_region(self.body, print_entry_block_args=False, print_empty_block=False)
 

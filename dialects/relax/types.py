@@ -43,8 +43,8 @@ class TensorType(ParametrizedAttribute, TypeAttribute):
     ) -> TensorType:
         """The tensor type with these dims or, without them, with this rank if it is given."""
         element = NoneAttr() if element_type is None else element_type
-        if shape is not None:
-            return _tensor_type(expr_array(shape), element)
+        if shape is not None or rank == 0:
+            return _tensor_type(expr_array(shape or ()), element)
         return _tensor_type(NoneAttr() if rank is None else IntAttr(rank), element)
 
     @property

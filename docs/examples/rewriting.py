@@ -223,3 +223,29 @@ def main(x: R.Tensor((4,), "float32")):
 
 
 print(Twice(main))
+
+# %% relax.backend.pattern_registry relax.backend.register_patterns
+import xrelax as tvm
+from xrelax import relax
+from xrelax.relax.dpl import is_op, wildcard
+from xrelax.script import relax as R
+
+
+@R.function
+def main(x: R.Tensor((4,), "float32")):
+    return R.nn.relu(R.exp(x))
+
+
+relax.backend.register_patterns([("mine.relu", is_op("relax.nn.relu")(wildcard()))])
+pattern = relax.backend.pattern_registry.get_pattern("mine.relu")
+fuse = relax.transform.FuseOpsByPattern([pattern], annotate_codegen=True)
+module = fuse(tvm.IRModule.from_expr(main))
+print(module["fused_relax_nn_relu_mine"].attrs["Codegen"])
+
+# %% relax.backend.get_patterns_with_prefix
+from xrelax import relax
+from xrelax.relax.dpl import is_op, wildcard
+
+patterns = [(f"own.{name}", is_op(f"relax.{name}")(wildcard())) for name in ("exp", "abs")]
+relax.backend.register_patterns(patterns)
+print([pattern.name for pattern in relax.backend.get_patterns_with_prefix("own")])

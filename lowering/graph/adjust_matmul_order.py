@@ -35,7 +35,7 @@ from ...dialects.relax.operators.linear_algebra import MatmulOp
 from ..functions import graph_functions
 from .compile_time import CompileTime
 from .fuse_transpose_matmul import transposed
-from .graph_builder import GraphBuilder, dims_of
+from .graph_builder import GraphBuilder, dims_of, erase_unused
 from .values import canonical
 
 Bounds: TypeAlias = "tuple[int, int | None]"
@@ -176,12 +176,7 @@ def _rewrite(op: MatmulOp, three: Sequence[SSAValue], is_transposed: bool, on_lh
     old = [op.lhs if on_lhs else op.rhs]
     op.result.replace_all_uses_with(result)
     Rewriter.erase_op(op)
-    while old:
-        value = old.pop()
-        owner = value.owner
-        if isinstance(owner, relax.OperatorOp) and value.first_use is None:
-            old += owner.operands
-            Rewriter.erase_op(owner)
+    erase_unused(old)
 
 
 def _bounds(func: relax.FuncOp) -> dict[str, Bounds]:

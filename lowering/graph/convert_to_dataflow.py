@@ -15,7 +15,8 @@
     }
     relax.call_packed "log"(%b) : …
 
-Fewer than `min_size` operations are unchanged. TVM's ``ConvertToDataflow``.
+Fewer than `min_size` operations are unchanged, unless they are beside a dataflow block, which they
+become part of. TVM's ``ConvertToDataflow``.
 """
 
 from __future__ import annotations
@@ -49,21 +50,47 @@ class ConvertToDataflowPass(ModulePass):
 def _convert(block: Block, min_size: int) -> None:
     group: list[Operation] = []
     for op in list(block.ops):
-        if _may_move(op):
+        if _may_move(op) or isinstance(op, relax.DataflowOp):
             group.append(op)
             continue
-        _wrap(group, min_size)
+        _join(group, min_size)
         group = []
-        if not isinstance(op, relax.DataflowOp):
-            for region in op.regions:
-                _convert(region.block, min_size)
+        for region in op.regions:
+            _convert(region.block, min_size)
+
+
+def _join(group: Sequence[Operation], min_size: int) -> None:
+    """Make a dataflow block of operations and of the dataflow blocks among them."""
+    blocks = [op for op in group if isinstance(op, relax.DataflowOp)]
+    others = [op for op in group if not isinstance(op, relax.DataflowOp | relax.ConstantOp)]
+    if not others and len(blocks) < 2:
+        return
+    lines = [line for op in group for line in (_opened(op) if op in blocks else [op])]
+    _wrap(lines, 1 if blocks else min_size)
+
+
+def _opened(op: Operation) -> list[Operation]:
+    """The operations of a dataflow block, which are put in its place."""
+    assert isinstance(op, relax.DataflowOp) and op.parent is not None
+    lines = list(op.body.block.ops)[:-1]
+    for outer, inner in zip(op.outputs, op.output.values, strict=True):
+        inner.name_hint = inner.name_hint or outer.name_hint
+        outer.replace_all_uses_with(inner)
+    for line in lines:
+        line.detach()
+        op.parent.insert_op_before(line, op)
+    op.detach()
+    op.erase()
+    return lines
 
 
 def _may_move(op: Operation) -> bool:
     users = [use.operation for result in op.results for use in result.uses]
     if isinstance(op, relax.TupleOp) and all(u.has_trait(IsTerminator) for u in users):
         return False  # the result of the function, which is written where it ends
-    return not op.regions and not op.has_trait(IsTerminator) and is_pure(op)
+    if op.regions or op.has_trait(IsTerminator) or isinstance(op, relax.AllocTensorOp):
+        return False
+    return is_pure(op)
 
 
 def _wrap(group: Sequence[Operation], min_size: int) -> None:

@@ -102,12 +102,24 @@ class Applied(Pattern):
             return None
         if self.args is None:
             return found
+        if isinstance(op, relax.OperatorOp) and op.operand_names() == (op.variadic_operand(),):
+            return self._match_list(op, found)
         # TVM's operators have shapes as operands, ours as attributes: a wildcard stands for one.
         extra = self.args[len(op.operands) :]
         attributes = op.attribute_names() if isinstance(op, relax.OperatorOp) else ()
         if len(extra) > len(attributes) or not all(isinstance(p, Wildcard) for p in extra):
             return None
         return match_all(self.args[: len(op.operands)], op.operands, found)
+
+    def _match_list(self, op: Operation, found: Matches) -> Matches | None:
+        """The operands of an operator that takes a list, which is a tuple in TVM."""
+        args = self.args or ()
+        if len(args) == 1 and len(op.operands) != 1 and isinstance(args[0], Wildcard):
+            return found
+        if len(args) == 1 and isinstance(args[0], Applied) and args[0].accepts is is_tuple:
+            args = args[0].args
+            return found if args is None else match_all(args, op.operands, found)
+        return match_all(args, op.operands, found)
 
     def copy(self) -> Pattern:
         args = None if self.args is None else [a.copy() for a in self.args]
@@ -203,6 +215,11 @@ class Unordered(Pattern):
 
     def copy(self) -> Pattern:
         return Unordered([f.copy() for f in self.fields])
+
+
+def is_tuple(op: Operation) -> bool:
+    """Whether an operation makes a tuple."""
+    return isinstance(op, relax.TupleOp)
 
 
 def operator_named(*names: str) -> Callable[[Operation], bool]:

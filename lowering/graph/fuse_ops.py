@@ -12,7 +12,8 @@
 
     %2 = relax.call @fused_matmul_add_relu(%x, %w, %b) : …
 
-    relax.func private @fused_matmul_add_relu(%x: …, %w: …, %b: …) -> … attributes {Primitive = 1} {
+    relax.func private @fused_matmul_add_relu(%x: …, %w: …, %b: …) -> …
+        attributes {Primitive = true} {
       %gv = relax.dataflow -> … { … the calls … }
       relax.return %gv : …
     }
@@ -27,7 +28,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i64
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
@@ -118,7 +119,7 @@ class _Fuser:
             self.module.body.block.insert_op_before(func, user)
         last = contents.calls[-1]
         name = self.made[key].sym_name.data
-        new = outlined_call(name, contents.inputs, contents.undetermined, last)
+        new = outlined_call(name, contents.inputs, contents.undetermined, last.results, last)
         Rewriter.replace_op(last, new)
         for op in reversed(contents.calls[:-1]):
             op.detach()
@@ -163,10 +164,10 @@ class _Contents:
 
     def function(self, name: str) -> relax.FuncOp:
         """A function that makes the calls."""
-        attrs = {PRIMITIVE: IntegerAttr(1, i64)}
+        attrs = {PRIMITIVE: IntegerAttr.from_bool(True)}
         return outlined_function(name, self.inputs, self.undetermined, self._copy, attrs)
 
-    def _copy(self, block: Block, values: dict[SSAValue, SSAValue]) -> SSAValue:
+    def _copy(self, block: Block, values: dict[SSAValue, SSAValue]) -> list[SSAValue]:
         for call in self.calls:
             args = [values[a] for a in call.args]
             new = relax.CallTIROp(call.callee_name, args, call.result.type, call.tir_vars)
@@ -174,7 +175,7 @@ class _Contents:
             new.result.name_hint = call.result.name_hint
             values[call.result] = new.result
             block.add_op(new)
-        return values[self.calls[-1].result]
+        return [values[self.calls[-1].result]]
 
 
 def _name(callees: Sequence[str], taken: dict[str, Operation]) -> str:

@@ -3,7 +3,7 @@
 ::
 
     %z = relax.call @fused_add_relu(%x, %y) : …
-    relax.func private @fused_add_relu(%x: …, %y: …) -> … attributes {Primitive = 1} {
+    relax.func private @fused_add_relu(%x: …, %y: …) -> … attributes {Primitive = true} {
       … relax.call_tir @add(%x, %y) … relax.call_tir @relu … }
 
 ⇒

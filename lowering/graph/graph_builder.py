@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from xdsl.ir import Operation, SSAValue
+from xdsl.rewriter import Rewriter
 
 from ...dialects import relax
 from ...dialects.int_expr import ONE, IntExpr
@@ -78,3 +79,14 @@ def dtype_of(value: SSAValue) -> str | None:
 
 def _rank(value: SSAValue) -> int | None:
     return value.type.rank if isinstance(value.type, relax.TensorType) else None
+
+
+def erase_unused(values: Iterable[SSAValue]) -> None:
+    """Erase the operators that make values without uses, and those that are then unused."""
+    waiting = list(values)
+    while waiting:
+        value = waiting.pop()
+        owner = value.owner
+        if isinstance(owner, relax.OperatorOp) and owner.parent and value.first_use is None:
+            waiting += owner.operands
+            Rewriter.erase_op(owner)

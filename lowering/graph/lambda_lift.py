@@ -85,9 +85,9 @@ def _lift(local: relax.LocalFuncOp, name: str) -> relax.FuncOp:
         arg.name_hint = value_hint(symbol)
     for use in list(local.result.uses):
         _replace_call(use.operation, name, captured, missing)
-    body = local.detach_region(local.body)
+    body, attrs = local.detach_region(local.body), local.attrs
     Rewriter.erase_op(local)
-    return relax.FuncOp(name, names, types.result, body, types.impure, private=True)
+    return relax.FuncOp(name, names, types.result, body, types.impure, private=True, attrs=attrs)
 
 
 def _verify_only_called(local: relax.LocalFuncOp) -> None:

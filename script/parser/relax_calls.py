@@ -15,7 +15,7 @@ from ...dialects.diagnostics import suggestion
 from ...dialects.int_expr import IntExpr, Sym
 from ...dialects.relax.symbols import paired_dims
 from ...dialects.relax.type_relations import forget_symbols
-from ...ir.operators import constant_data
+from ...ir.operators import constant_data, default_dtype, number_tensor
 from ...lowering.substitute import substituted
 from .relax_dps import DPSCallParser
 from .relax_kernels import KernelParser
@@ -282,15 +282,12 @@ class CallParser:
         """An operator applied to values."""
         kept = {k: v for k, v in attributes.items() if v is not None}
         with self.function.scope.source.reporting(node):
-            return self.function.emit(relax.OPERATORS[name].of(operands, kept), node)
+            values = [number_tensor(v, lambda op: self.function.emit(op, node)) for v in operands]
+            return self.function.emit(relax.OPERATORS[name].of(values, kept), node)
 
 
 def _default_dtype(value: Any) -> str:
-    if isinstance(value, bool):
-        return "bool"
-    if isinstance(value, int):
-        return "int32"
-    return str(value.dtype) if hasattr(value, "dtype") else "float32"
+    return str(value.dtype) if hasattr(value, "dtype") else default_dtype(value)
 
 
 def _result_type(

@@ -65,7 +65,9 @@ class RelaxFuncParser(RelaxReader):
         """The function as a value of the function around it, whose variables it may use."""
         self.declared = set(outer.declared)
         type_, names = self._body()
-        return relax.LocalFuncOp(self.node.name, names, type_, Region(self.block), not pure)
+        attrs = DictionaryAttr(self.attrs) if self.attrs else None
+        region = Region(self.block)
+        return relax.LocalFuncOp(self.node.name, names, type_, region, not pure, attrs)
 
     def _body(self) -> tuple[Attribute, list[str]]:
         """Read all of it; the type that callers see of the result, and the parameters' names."""
@@ -200,8 +202,8 @@ class RelaxFuncParser(RelaxReader):
 
     def _stmt_FunctionDef(self, node: ast.FunctionDef) -> None:
         options = self.options_of(node)
-        if options is None or self.in_dataflow:
-            raise self.error(node, "expected a function with @R.function, outside dataflow blocks")
+        if options is None:
+            raise self.error(node, "expected a function with @R.function")
         inner = RelaxFuncParser(
             self.scope, node, self.signature_of, self.options_of, self.constants
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from xdsl.dialects.builtin import DictionaryAttr
 from xdsl.ir import Block, Operation, SSAValue
 
 from ...dialects.relax import (
@@ -76,10 +77,13 @@ class FunctionPrinter(ValueTexts):
     def _prologue(self) -> None:
         for name in sorted(self.symbols.values()):
             self.writer.line(f"{name} = T.int64()")
-        if self.func.attrs is not None and self.func.attrs.data:
-            self.writer.line(f"R.func_attr({dictionary_text(self.func.attrs.data)})")
+        self._attributes(self.func.attrs)
         if self._calls_module:
             self.writer.line(f"cls = {self.module_name}")
+
+    def _attributes(self, attrs: DictionaryAttr | None) -> None:
+        if attrs is not None and attrs.data:
+            self.writer.line(f"R.func_attr({dictionary_text(attrs.data)})")
 
     def _block(self, block: Block, stem: str) -> None:
         for op in block.ops:
@@ -131,6 +135,7 @@ class FunctionPrinter(ValueTexts):
         impure = op.result.type.impure
         self.writer.line("@R.function(pure=False)" if impure else "@R.function")
         with self.writer.indented(f"def {name}({', '.join(params)}) -> {result}:"):
+            self._attributes(op.attrs)
             self._block(op.body.block, "gv")
 
     def _branch(self, block: Block, value: SSAValue, name: str) -> None:

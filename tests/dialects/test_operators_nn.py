@@ -193,7 +193,7 @@ def test_a_last_window_starts_in_the_data():
 def test_pool_messages():
     data = "[1, 3, 8, 8], f32"
     assert error_of("nn.max_pool2d", data, pool_size=2, padding=2) == (
-        "padding of 'relax.nn.max_pool2d' to be less than a window of 2, got (2,)"
+        "padding of 'relax.nn.max_pool2d' to be less than a window of 2, got (2, 2, 2, 2)"
     )
     assert error_of("nn.max_pool2d", data, pool_size=9) == (
         "spatial dims of 'relax.nn.max_pool2d' with padding to hold a window of 9, got 8"

@@ -120,7 +120,32 @@ def grid_sample(x: Any, grid: Any, method: str, layout: str, **options: Any):
     return torch.nn.functional.grid_sample(x, grid.movedim(1, -1), method, **options)
 
 
+def affine(d: Draw):
+    data = d.array((d.size(1), 2, 3), -2, 2)
+    return [data], {"size": d.pick((7, (2, 4), (5, 3)))}
+
+
+def affine_grid(data: Any, size: Any):
+    sizes = (size, size) if isinstance(size, int) else size
+    grid = torch.nn.functional.affine_grid(data, (data.shape[0], 1, *sizes), align_corners=True)
+    return grid.movedim(-1, 1)
+
+
+def affine_symbols(shapes: Any, attributes: Any) -> Any:
+    """The batch and the sizes are symbolic, the matrices are not."""
+    (data,), attributes = all_symbolic(shapes, attributes)
+    return [(data[0], 2, 3)], attributes
+
+
 CASES = (
+    Case(
+        "relax.image.affine_grid",
+        affine,
+        affine_grid,
+        FLOATS,
+        atol=RESIZED,
+        symbolic=affine_symbols,
+    ),
     *(
         Case(
             "relax.image.grid_sample",

@@ -56,6 +56,8 @@ ORDER = (
     "display.executables",
     "debugging",
     "meta_schedule",
+    "relax.codegen",
+    "relax.pattern_registry",
     "relax.transform",
     "relax.training",
     "relax.pipelines",

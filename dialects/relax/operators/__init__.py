@@ -11,6 +11,7 @@ from .base import UnaryOp as UnaryOp
 FAMILIES = (
     "activation",
     "adaptive_pooling",
+    "affine_grid",
     "attention",
     "attention_words",
     "batch_norm",

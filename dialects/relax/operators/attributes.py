@@ -220,6 +220,35 @@ class Ints(AttributeKind):
 
 
 @dataclass(frozen=True)
+class SpatialInts(Ints):
+    """An integer for each spatial dim, as many as the default has; one integer is repeated.
+
+    Those below `least` stay as they are, for the message of the operator.
+    """
+
+    least: int = 1
+
+    def encode(self, value: Any) -> Attribute:
+        values = super().decode(super().encode(value))
+        valid = all(v >= self.least for v in values)
+        return super().encode(self._complete(values) if valid else values)
+
+    def _complete(self, values: tuple[int, ...]) -> tuple[int, ...]:
+        return values * len(self.default) if len(values) == 1 else values
+
+
+@dataclass(frozen=True)
+class Padding(SpatialInts):
+    """The padding before each spatial dim and then after each; one or half of them are repeated."""
+
+    least: int = 0
+
+    def _complete(self, values: tuple[int, ...]) -> tuple[int, ...]:
+        half = len(self.default) // 2
+        return values * 2 if len(values) == half else super()._complete(values)
+
+
+@dataclass(frozen=True)
 class Floats(AttributeKind):
     """A sequence of floats; a single number is a sequence of one."""
 
@@ -259,6 +288,18 @@ class Exprs(AttributeKind):
         ):
             return exprs_of(array)
         raise TypeError
+
+
+@dataclass(frozen=True)
+class SpatialExprs(Exprs):
+    """A number for each of `count` spatial dims, which may use symbols; one number is repeated."""
+
+    count: int = 1
+
+    def encode(self, value: Any) -> Attribute:
+        if not isinstance(getattr(value, "values", value), list | tuple):
+            value = (value,) * self.count
+        return super().encode(value)
 
 
 @dataclass(frozen=True)

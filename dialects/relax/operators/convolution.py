@@ -7,7 +7,7 @@ For all layouts, the sum runs over contiguous channels: ``P[n, h, w, i] * W[h, w
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, ClassVar
 
@@ -18,7 +18,7 @@ from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def
 
 from ...int_expr import IntExpr
 from ..types import TensorType, shape_text
-from .attributes import Int, Ints, OutDType, Text
+from .attributes import Int, OutDType, Padding, SpatialInts, Text
 from .base import OperatorOp
 from .conversion import accumulator, product_element, rounded, wide
 from .inference import divides, require_rank
@@ -34,6 +34,7 @@ from .windows import (
     spatial_letters,
     window_slices,
     windows_of,
+    without_same_layout,
 )
 
 
@@ -48,6 +49,10 @@ class ConvolutionOp(OperatorOp, ABC):
     assembly_format = (
         "$data `,` $weight attr-dict `:` type($data) `,` type($weight) `->` type($result)"
     )
+
+    @classmethod
+    def encode(cls, attributes: Mapping[str, Any]) -> dict[str, Attribute]:
+        return without_same_layout(super().encode(attributes), cls, "data_layout")
 
     @classmethod
     def layouts(cls, attributes: dict[str, Any]) -> tuple[str, str, str]:
@@ -284,9 +289,9 @@ class Conv1dOp(ForwardConvolutionOp):
 
     name = "relax.nn.conv1d"
     SPATIAL: ClassVar[str] = "W"
-    strides = opt_prop_def(Ints(default=(1,)))
-    padding = opt_prop_def(Ints(default=(0, 0)))
-    dilation = opt_prop_def(Ints(default=(1,)))
+    strides = opt_prop_def(SpatialInts(default=(1,)))
+    padding = opt_prop_def(Padding(default=(0, 0)))
+    dilation = opt_prop_def(SpatialInts(default=(1,)))
     groups = opt_prop_def(Int(default=1))
     data_layout = opt_prop_def(Text(default="NCW", choices=("NCW", "NWC")))
     kernel_layout = opt_prop_def(Text(default="OIW", choices=("OIW", "WIO", "OWI")))
@@ -300,9 +305,9 @@ class Conv2dOp(ForwardConvolutionOp):
 
     name = "relax.nn.conv2d"
     SPATIAL: ClassVar[str] = "HW"
-    strides = opt_prop_def(Ints(default=(1, 1)))
-    padding = opt_prop_def(Ints(default=(0, 0)))
-    dilation = opt_prop_def(Ints(default=(1, 1)))
+    strides = opt_prop_def(SpatialInts(default=(1, 1)))
+    padding = opt_prop_def(Padding(default=(0, 0, 0, 0)))
+    dilation = opt_prop_def(SpatialInts(default=(1, 1)))
     groups = opt_prop_def(Int(default=1))
     data_layout = opt_prop_def(Text(default="NCHW", choices=("NCHW", "NHWC")))
     kernel_layout = opt_prop_def(Text(default="OIHW", choices=("OIHW", "HWIO", "OHWI")))
@@ -316,9 +321,9 @@ class Conv3dOp(ForwardConvolutionOp):
 
     name = "relax.nn.conv3d"
     SPATIAL: ClassVar[str] = "DHW"
-    strides = opt_prop_def(Ints(default=(1, 1, 1)))
-    padding = opt_prop_def(Ints(default=(0, 0, 0)))
-    dilation = opt_prop_def(Ints(default=(1, 1, 1)))
+    strides = opt_prop_def(SpatialInts(default=(1, 1, 1)))
+    padding = opt_prop_def(Padding(default=(0, 0, 0, 0, 0, 0)))
+    dilation = opt_prop_def(SpatialInts(default=(1, 1, 1)))
     groups = opt_prop_def(Int(default=1))
     data_layout = opt_prop_def(Text(default="NCDHW", choices=("NCDHW", "NDHWC")))
     kernel_layout = opt_prop_def(Text(default="OIDHW", choices=("OIDHW", "DHWIO", "ODHWI")))

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from xdsl.irdl import opt_prop_def
 
-from .attributes import Bool, Ints, Text
+from .attributes import Bool, Padding, SpatialInts, Text
 
 
 class OneDim:
@@ -36,10 +36,10 @@ class ThreeDims:
 class OneDimWindows(OneDim):
     """The attributes of windows over one dim."""
 
-    pool_size = opt_prop_def(Ints(default=(1,)))
-    strides = opt_prop_def(Ints(default=(1,)))
-    padding = opt_prop_def(Ints(default=(0, 0)))
-    dilation = opt_prop_def(Ints(default=(1,)))
+    pool_size = opt_prop_def(SpatialInts(default=(1,)))
+    strides = opt_prop_def(SpatialInts(default=(1,)))
+    padding = opt_prop_def(Padding(default=(0, 0)))
+    dilation = opt_prop_def(SpatialInts(default=(1,)))
     ceil_mode = opt_prop_def(Bool(default=False))
     count_include_pad = opt_prop_def(Bool(default=False))
 
@@ -47,10 +47,10 @@ class OneDimWindows(OneDim):
 class TwoDimWindows(TwoDims):
     """The attributes of windows over two dims."""
 
-    pool_size = opt_prop_def(Ints(default=(1, 1)))
-    strides = opt_prop_def(Ints(default=(1, 1)))
-    padding = opt_prop_def(Ints(default=(0, 0)))
-    dilation = opt_prop_def(Ints(default=(1, 1)))
+    pool_size = opt_prop_def(SpatialInts(default=(1, 1)))
+    strides = opt_prop_def(SpatialInts(default=(1, 1)))
+    padding = opt_prop_def(Padding(default=(0, 0, 0, 0)))
+    dilation = opt_prop_def(SpatialInts(default=(1, 1)))
     ceil_mode = opt_prop_def(Bool(default=False))
     count_include_pad = opt_prop_def(Bool(default=False))
 
@@ -58,9 +58,9 @@ class TwoDimWindows(TwoDims):
 class ThreeDimWindows(ThreeDims):
     """The attributes of windows over three dims."""
 
-    pool_size = opt_prop_def(Ints(default=(1, 1, 1)))
-    strides = opt_prop_def(Ints(default=(1, 1, 1)))
-    padding = opt_prop_def(Ints(default=(0, 0, 0)))
-    dilation = opt_prop_def(Ints(default=(1, 1, 1)))
+    pool_size = opt_prop_def(SpatialInts(default=(1, 1, 1)))
+    strides = opt_prop_def(SpatialInts(default=(1, 1, 1)))
+    padding = opt_prop_def(Padding(default=(0, 0, 0, 0, 0, 0)))
+    dilation = opt_prop_def(SpatialInts(default=(1, 1, 1)))
     ceil_mode = opt_prop_def(Bool(default=False))
     count_include_pad = opt_prop_def(Bool(default=False))

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition, opt_prop_def
 
 from ...dtypes import is_float
@@ -21,7 +22,15 @@ from .inference import require_dtype, require_rank
 from .language import TensorLanguage
 from .pool_attributes import OneDimWindows, ThreeDimWindows, TwoDimWindows
 from .pool_windows import MovingWindows, PoolWindows
-from .windows import all_of, expressions, in_order, spatial_ints, window_slices, windows_of
+from .windows import (
+    all_of,
+    expressions,
+    in_order,
+    spatial_ints,
+    window_slices,
+    windows_of,
+    without_same_layout,
+)
 
 
 class PoolOp(UnaryOp, ABC):
@@ -30,6 +39,10 @@ class PoolOp(UnaryOp, ABC):
     DTYPES: ClassVar[Dtypes] = FLOATS
     SPATIAL: ClassVar[str]
     """The letters of the spatial dims."""
+
+    @classmethod
+    def encode(cls, attributes: Mapping[str, Any]) -> dict[str, Attribute]:
+        return without_same_layout(super().encode(attributes), cls, "layout")
 
     @classmethod
     def layouts(cls, attributes: dict[str, Any]) -> tuple[str, str]:

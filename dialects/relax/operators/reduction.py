@@ -32,6 +32,8 @@ def reduced_shape(
         return TensorType.of([], x.known_element) if axis is None and not keepdims else x
     axes = normalize_axes(op_name, axis, x.rank)
     if x.dims is None:
+        if keepdims and len(axes) == x.rank:
+            return TensorType.of([ONE] * x.rank, x.known_element)
         return TensorType.of(None, x.known_element, x.rank if keepdims else x.rank - len(axes))
     dims = [ONE if i in axes else d for i, d in enumerate(x.dims) if keepdims or i not in axes]
     return TensorType.of(dims, x.known_element)

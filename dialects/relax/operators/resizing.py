@@ -13,7 +13,7 @@ from xdsl.irdl import irdl_op_definition, opt_prop_def
 from ...dtypes import element_type, is_float
 from ...int_expr import IntExpr
 from ..types import TensorType, shape_text
-from .attributes import Bool, Exprs, Floats, Number, OutDType, Text
+from .attributes import Bool, Floats, Number, OutDType, SpatialExprs, Text
 from .base import UnaryOp
 from .conversion import accumulator, converted, wide
 from .elementwise import NUMBERS
@@ -238,50 +238,49 @@ def _finished(
     return te.compute(value.shape, element, name="T_resize")
 
 
-class Region:
-    """The first attributes of a resize, in the order of TVM's."""
-
-    size = opt_prop_def(Exprs())
-    roi = opt_prop_def(Floats(default=None))
-
-
-class OneDimLayout:
-    """The layout of tensors of one spatial dim."""
+class OneDimRegion:
+    """The first attributes of a resize of one spatial dim, in the order of TVM's."""
 
     SPATIAL: ClassVar[str] = "W"
+    size = opt_prop_def(SpatialExprs(count=1))
+    roi = opt_prop_def(Floats(default=None))
     layout = opt_prop_def(Text(default="NCW", choices=("NCW", "NWC")))
 
 
-class TwoDimLayout:
-    """The layout of tensors of two spatial dims."""
+class TwoDimRegion:
+    """The first attributes of a resize of two spatial dims."""
 
     SPATIAL: ClassVar[str] = "HW"
+    size = opt_prop_def(SpatialExprs(count=2))
+    roi = opt_prop_def(Floats(default=None))
     layout = opt_prop_def(Text(default="NCHW", choices=("NCHW", "NHWC")))
 
 
-class ThreeDimLayout:
-    """The layout of tensors of three spatial dims."""
+class ThreeDimRegion:
+    """The first attributes of a resize of three spatial dims."""
 
     SPATIAL: ClassVar[str] = "DHW"
+    size = opt_prop_def(SpatialExprs(count=3))
+    roi = opt_prop_def(Floats(default=None))
     layout = opt_prop_def(Text(default="NCDHW", choices=("NCDHW", "NDHWC")))
 
 
 @irdl_op_definition
-class Resize1dOp(Region, OneDimLayout, ResizeOp):
+class Resize1dOp(OneDimRegion, ResizeOp):
     """Interpolate one spatial dim to `size`; `torch.nn.functional.interpolate`, ONNX Resize."""
 
     name = "relax.image.resize1d"
 
 
 @irdl_op_definition
-class Resize2dOp(Region, TwoDimLayout, ResizeOp):
+class Resize2dOp(TwoDimRegion, ResizeOp):
     """Interpolate two spatial dims to `size`; `torch.nn.functional.interpolate`, ONNX Resize."""
 
     name = "relax.image.resize2d"
 
 
 @irdl_op_definition
-class Resize3dOp(Region, ThreeDimLayout, ResizeOp):
+class Resize3dOp(ThreeDimRegion, ResizeOp):
     """Interpolate three spatial dims to `size`; `torch.nn.functional.interpolate`."""
 
     name = "relax.image.resize3d"

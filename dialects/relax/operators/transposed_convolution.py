@@ -13,7 +13,7 @@ from xdsl.irdl import irdl_op_definition, opt_prop_def
 
 from ...bounds import is_less
 from ...int_expr import ONE, IntExpr
-from .attributes import Int, Ints, OutDType, Text
+from .attributes import Int, OutDType, Padding, SpatialInts, Text
 from .conversion import accumulator
 from .convolution import ChannelError, DirectConvolutionOp
 from .inference import divides
@@ -175,10 +175,10 @@ class Conv1dTransposeOp(TransposedConvolutionOp):
 
     name = "relax.nn.conv1d_transpose"
     SPATIAL: ClassVar[str] = "W"
-    strides = opt_prop_def(Ints(default=(1,)))
-    padding = opt_prop_def(Ints(default=(0, 0)))
-    output_padding = opt_prop_def(Ints(default=(0,)))
-    dilation = opt_prop_def(Ints(default=(1,)))
+    strides = opt_prop_def(SpatialInts(default=(1,)))
+    padding = opt_prop_def(Padding(default=(0, 0)))
+    output_padding = opt_prop_def(SpatialInts(default=(0,), least=0))
+    dilation = opt_prop_def(SpatialInts(default=(1,)))
     groups = opt_prop_def(Int(default=1))
     data_layout = opt_prop_def(Text(default="NCW", choices=("NCW", "NWC")))
     kernel_layout = opt_prop_def(Text(default="IOW", choices=("IOW", "WOI", "WIO")))
@@ -192,10 +192,10 @@ class Conv2dTransposeOp(TransposedConvolutionOp):
 
     name = "relax.nn.conv2d_transpose"
     SPATIAL: ClassVar[str] = "HW"
-    strides = opt_prop_def(Ints(default=(1, 1)))
-    padding = opt_prop_def(Ints(default=(0, 0)))
-    output_padding = opt_prop_def(Ints(default=(0, 0)))
-    dilation = opt_prop_def(Ints(default=(1, 1)))
+    strides = opt_prop_def(SpatialInts(default=(1, 1)))
+    padding = opt_prop_def(Padding(default=(0, 0, 0, 0)))
+    output_padding = opt_prop_def(SpatialInts(default=(0, 0), least=0))
+    dilation = opt_prop_def(SpatialInts(default=(1, 1)))
     groups = opt_prop_def(Int(default=1))
     data_layout = opt_prop_def(Text(default="NCHW", choices=("NCHW", "NHWC")))
     kernel_layout = opt_prop_def(Text(default="IOHW", choices=("IOHW", "HWOI", "HWIO")))
@@ -209,10 +209,10 @@ class Conv3dTransposeOp(TransposedConvolutionOp):
 
     name = "relax.nn.conv3d_transpose"
     SPATIAL: ClassVar[str] = "DHW"
-    strides = opt_prop_def(Ints(default=(1, 1, 1)))
-    padding = opt_prop_def(Ints(default=(0, 0, 0)))
-    output_padding = opt_prop_def(Ints(default=(0, 0, 0)))
-    dilation = opt_prop_def(Ints(default=(1, 1, 1)))
+    strides = opt_prop_def(SpatialInts(default=(1, 1, 1)))
+    padding = opt_prop_def(Padding(default=(0, 0, 0, 0, 0, 0)))
+    output_padding = opt_prop_def(SpatialInts(default=(0, 0, 0), least=0))
+    dilation = opt_prop_def(SpatialInts(default=(1, 1, 1)))
     groups = opt_prop_def(Int(default=1))
     data_layout = opt_prop_def(Text(default="NCDHW", choices=("NCDHW", "NDHWC")))
     kernel_layout = opt_prop_def(Text(default="IODHW", choices=("IODHW", "DHWOI", "DHWIO")))

@@ -8,10 +8,12 @@ from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
+from xdsl.ir import Attribute
 
 from ...bounds import is_less
 from ...int_expr import ONE, IntExpr, minimum
 from ..types import TensorType
+from .base import OperatorOp
 from .language import TensorLanguage
 
 
@@ -201,3 +203,13 @@ def window_slices(
             for o, w, count in zip(offset, windows, counts, strict=True)
         ]
         yield offset, full[(slice(None), slice(None), *slices)]
+
+
+def without_same_layout(
+    properties: dict[str, Attribute], op: type[OperatorOp], layout: str
+) -> dict[str, Attribute]:
+    """Properties without an ``out_layout`` that is the layout of the data, as by default."""
+    values = op.decode(properties)
+    if values["out_layout"] == values[layout]:
+        properties.pop("out_layout", None)
+    return properties

@@ -22,7 +22,7 @@ from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def
 
 from ...int_expr import IntExpr
 from ..types import TensorType
-from .attributes import Int, Ints, Text
+from .attributes import Int, Padding, SpatialInts, Text
 from .base import OperatorOp
 from .conversion import product_element
 from .convolution import ChannelError, ConvolutionOp, in_layout
@@ -113,9 +113,9 @@ class WinogradConv2dOp(ConvolutionOp):
 
     name = "relax.nn.winograd_conv2d"
     SPATIAL: ClassVar[str] = "HW"
-    padding = opt_prop_def(Ints(default=(0, 0)))
+    padding = opt_prop_def(Padding(default=(0, 0, 0, 0)))
     tile = opt_prop_def(Int(default=4))
-    block = opt_prop_def(Ints(default=(1, 1)))
+    block = opt_prop_def(SpatialInts(default=(1, 1)))
     data_layout = opt_prop_def(Text(default="NCHW", choices=("NCHW", "NHWC")))
     kernel_layout = opt_prop_def(Text(default="HWIO", choices=("HWIO",)))
     out_layout = opt_prop_def(Text(default=None, choices=("NCHW", "NHWC")))

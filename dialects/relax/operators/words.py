@@ -15,7 +15,7 @@ from ....runtime.dtype import bfloat16_to_float32, to_bfloat16
 from ...dtypes import bit_width, element_type
 from ...int_expr import IntExpr
 from ..types import TensorType
-from .attributes import Bool, Int, Ints, OutDType, Text
+from .attributes import Bool, Int, OutDType, Padding, SpatialInts, Text
 from .base import OperatorOp
 from .convolution import ForwardConvolutionOp
 from .inference import normalize_axis, require_dtype
@@ -202,9 +202,9 @@ class Conv1dWordsOp(WordsConvolutionOp):
 
     name = "relax.nn.conv1d_words"
     SPATIAL: ClassVar[str] = "W"
-    strides = opt_prop_def(Ints(default=(1,)))
-    padding = opt_prop_def(Ints(default=(0, 0)))
-    dilation = opt_prop_def(Ints(default=(1,)))
+    strides = opt_prop_def(SpatialInts(default=(1,)))
+    padding = opt_prop_def(Padding(default=(0, 0)))
+    dilation = opt_prop_def(SpatialInts(default=(1,)))
     groups = opt_prop_def(Int(default=1))
     data_layout = opt_prop_def(Text(default="NCW", choices=("NCW", "NWC")))
     kernel_layout = opt_prop_def(Text(default="OIW", choices=("OIW", "WIO", "OWI")))
@@ -218,9 +218,9 @@ class Conv2dWordsOp(WordsConvolutionOp):
 
     name = "relax.nn.conv2d_words"
     SPATIAL: ClassVar[str] = "HW"
-    strides = opt_prop_def(Ints(default=(1, 1)))
-    padding = opt_prop_def(Ints(default=(0, 0)))
-    dilation = opt_prop_def(Ints(default=(1, 1)))
+    strides = opt_prop_def(SpatialInts(default=(1, 1)))
+    padding = opt_prop_def(Padding(default=(0, 0, 0, 0)))
+    dilation = opt_prop_def(SpatialInts(default=(1, 1)))
     groups = opt_prop_def(Int(default=1))
     data_layout = opt_prop_def(Text(default="NCHW", choices=("NCHW", "NHWC")))
     kernel_layout = opt_prop_def(Text(default="OIHW", choices=("OIHW", "HWIO", "OHWI")))

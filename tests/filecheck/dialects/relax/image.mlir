@@ -15,6 +15,16 @@ relax.func @resizes(%x0: !relax.tensor<[n, c, w], f32>, %x1: !relax.tensor<[n, h
 
 // -----
 
+// A regular grid under affine transformations.
+// CHECK-LABEL: @grids
+relax.func @grids(%t: !relax.tensor<[n, 2, 3], f32>, %s: !relax.shape<[h, w]>) -> !relax.tensor<[n, 2, h, w], f32> {
+  // CHECK: %0 = relax.image.affine_grid %t {size = [#sym.expr<h>, #sym.expr<w>]} : !relax.tensor<[n, 2, 3], f32> -> !relax.tensor<[n, 2, h, w], f32>
+  %0 = relax.image.affine_grid %t {size = [#sym.expr<h>, #sym.expr<w>]} : !relax.tensor<[n, 2, 3], f32> -> !relax.tensor<[n, 2, h, w], f32>
+  relax.return %0 : !relax.tensor<[n, 2, h, w], f32>
+}
+
+// -----
+
 // Samples of an image and of a volume.
 // CHECK-LABEL: @samples
 relax.func @samples(%x0: !relax.tensor<[n, c, h, w], f32>, %g0: !relax.tensor<[n, 2, a, b], f32>, %x1: !relax.tensor<[n, c, d, h, w], f16>, %g1: !relax.tensor<[n, 3, 2, 3, 4], f32>) -> !relax.tensor<[n, c, 2, 3, 4], f16> {

@@ -32,6 +32,22 @@ relax.func @main(%x: !relax.tensor<[n, c, 0], f32>) -> !relax.tensor<[n, c, 3], 
 
 // -----
 
+// CHECK: expected data of 'relax.image.affine_grid' to be (n, 2, 3), got (n, 3, 3)
+relax.func @main(%x: !relax.tensor<[n, 3, 3], f32>) -> !relax.tensor<[n, 2, 4, 4], f32> {
+  %0 = relax.image.affine_grid %x {size = [#sym.expr<4>, #sym.expr<4>]} : !relax.tensor<[n, 3, 3], f32> -> !relax.tensor<[n, 2, 4, 4], f32>
+  relax.return %0 : !relax.tensor<[n, 2, 4, 4], f32>
+}
+
+// -----
+
+// CHECK: expected size of 'relax.image.affine_grid' to be 1 or 2 numbers, got 3
+relax.func @main(%x: !relax.tensor<[n, 2, 3], f32>) -> !relax.tensor<[n, 2, 4, 4], f32> {
+  %0 = relax.image.affine_grid %x {size = [#sym.expr<4>, #sym.expr<4>, #sym.expr<4>]} : !relax.tensor<[n, 2, 3], f32> -> !relax.tensor<[n, 2, 4, 4], f32>
+  relax.return %0 : !relax.tensor<[n, 2, 4, 4], f32>
+}
+
+// -----
+
 // CHECK: expected grid of 'relax.image.grid_sample' to be (n, 2, …), got (n, 3, 4, 4)
 relax.func @main(%x: !relax.tensor<[n, c, h, w], f32>, %g: !relax.tensor<[n, 3, 4, 4], f32>) -> !relax.tensor<[n, c, 4, 4], f32> {
   %0 = relax.image.grid_sample %x, %g : !relax.tensor<[n, c, h, w], f32>, !relax.tensor<[n, 3, 4, 4], f32> -> !relax.tensor<[n, c, 4, 4], f32>

@@ -179,8 +179,8 @@ relax.func @names(%x: !relax.tensor<["min", "변수"], f32>) -> !relax.tensor<["
 // A local function uses what is around it.
 // CHECK-LABEL: @local
 relax.func @local(%x: !relax.tensor<[n], f32>, %y: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
-  // CHECK: %f = relax.local_func @inner(%a: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
-  %f = relax.local_func @inner(%a: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
+  // CHECK: %f = relax.local_func @inner(%a: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> attributes {Composite = "own.inner"} {
+  %f = relax.local_func @inner(%a: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> attributes {Composite = "own.inner"} {
     %b = relax.add %a, %y : !relax.tensor<[n], f32>, !relax.tensor<[n], f32> -> !relax.tensor<[n], f32>
     // CHECK: relax.return %b
     relax.return %b : !relax.tensor<[n], f32>

@@ -55,7 +55,7 @@ relax.func @alone(%x: !relax.tensor<[n, 3, 8, 8], f32>, %w: !relax.tensor<[4, 3,
 // Weights of a flattened image are permuted, for `fold-constant`, and not the image.
 
 // CHECK-LABEL: @flattened
-// CHECK:         %[[P:.*]] = relax.nn.max_pool2d {{.*}}layout = "NHWC", out_layout = "NHWC"
+// CHECK:         %[[P:.*]] = relax.nn.max_pool2d {{.*}}layout = "NHWC"
 // CHECK-NEXT:    {{.*}} = relax.reshape %[[P]] {{.*}} -> !relax.tensor<[n, 8], f32>
 // CHECK:         {{.*}} = relax.reshape %c {{.*}} -> !relax.tensor<[3, 4, 2, 1], f32>
 // CHECK-NEXT:    {{.*}} = relax.permute_dims {{.*}} {axes = array<i64: 0, 2, 3, 1>}

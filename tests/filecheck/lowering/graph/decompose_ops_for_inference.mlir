@@ -51,7 +51,7 @@ relax.func @plain(%x: !relax.tensor<[n, 2], f32>) -> !relax.tensor<[n, 2], f32> 
 // CHECK:         [[SCALE:%.+]] = relax.divide %v,
 // CHECK:         [[FACTOR:%.+]] = relax.expand_dims [[SCALE]] {axis = array<i64: 1, 2>}
 // CHECK-NEXT:    [[WEIGHT:%.+]] = relax.multiply %w, [[FACTOR]]
-// CHECK-NEXT:    [[RESULT:%.+]] = relax.nn.conv1d %x, [[WEIGHT]] {padding = array<i64: 1>}
+// CHECK-NEXT:    [[RESULT:%.+]] = relax.nn.conv1d %x, [[WEIGHT]] {padding = array<i64: 1, 1>}
 // CHECK:         [[BIAS:%.+]] = relax.multiply %b,
 // CHECK-NEXT:    [[SHIFT:%.+]] = relax.add [[BIAS]],
 // CHECK-NEXT:    [[END:%.+]] = relax.add [[RESULT]], [[SHIFT]]

@@ -2,7 +2,7 @@
 
 // An elementwise chain behind a matmul becomes one function with one result.
 // CHECK-LABEL: relax.func private @fused_matmul_add_relu
-// CHECK-SAME:    (%x: !relax.tensor<[n, 16], f32>, %w: !relax.tensor<[16, 8], f32>, %b: !relax.tensor<[8], f32>) -> !relax.tensor<[n, 8], f32> attributes {Primitive = 1 : i64}
+// CHECK-SAME:    (%x: !relax.tensor<[n, 16], f32>, %w: !relax.tensor<[16, 8], f32>, %b: !relax.tensor<[8], f32>) -> !relax.tensor<[n, 8], f32> attributes {Primitive = true}
 // CHECK-NEXT:    %gv = relax.dataflow
 // CHECK-NEXT:      relax.call_tir @matmul(%x, %w)
 // CHECK-NEXT:      relax.call_tir @add

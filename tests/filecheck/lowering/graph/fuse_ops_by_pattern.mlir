@@ -2,7 +2,7 @@
 
 // A match becomes a private function with the pattern's name; its call stands for the last operation.
 // CHECK-LABEL: relax.func private @fused_relax_matmul_relax_add
-// CHECK-SAME:    (%x: !relax.tensor<[n, 3], f32>, %w: !relax.tensor<[3, 4], f32>, %b: !relax.tensor<[4], f32>) -> !relax.tensor<[n, 4], f32> attributes {Composite = "linear", Primitive = 1 : i64}
+// CHECK-SAME:    (%x: !relax.tensor<[n, 3], f32>, %w: !relax.tensor<[3, 4], f32>, %b: !relax.tensor<[4], f32>) -> !relax.tensor<[n, 4], f32> attributes {Composite = "linear", Primitive = true}
 // CHECK-NEXT:    relax.dataflow
 // CHECK-NEXT:      %1 = relax.matmul %x, %w
 // CHECK-NEXT:      %2 = relax.add %1, %b
@@ -20,7 +20,7 @@ relax.func @linear(%x: !relax.tensor<[n, 3], f32>, %w: !relax.tensor<[3, 4], f32
 
 // Constants go into the function, also in a dataflow block; the first pattern comes first.
 // CHECK-LABEL: relax.func private @fused_relax_multiply_relax_nn_relu
-// CHECK-SAME:    (%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> attributes {Composite = "scaled", Primitive = 1 : i64}
+// CHECK-SAME:    (%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> attributes {Composite = "scaled", Primitive = true}
 // CHECK:           relax.constant
 // CHECK-NEXT:      relax.multiply
 // CHECK-NEXT:      relax.nn.relu
@@ -41,11 +41,14 @@ relax.func @constant(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
 
 // -----
 
-// A product that is also used elsewhere stays, and so does what uses it.
+// A product that is also used elsewhere becomes another result.
+// CHECK-LABEL: relax.func private @fused_relax_matmul_relax_add
+// CHECK-SAME:    -> tuple<!relax.tensor<[4, 4], f32>, !relax.tensor<[4, 4], f32>>
 // CHECK-LABEL: relax.func @shared
-// CHECK-NEXT:    relax.matmul
-// CHECK-NEXT:    relax.add
-// CHECK-NEXT:    relax.multiply
+// CHECK-NEXT:    %[[C:.*]] = relax.call @fused_relax_matmul_relax_add(%x)
+// CHECK-NEXT:    %[[A:.*]] = relax.tuple_get_item %[[C]][1]
+// CHECK-NEXT:    %[[B:.*]] = relax.tuple_get_item %[[C]][0]
+// CHECK-NEXT:    relax.multiply %[[B]], %[[A]]
 relax.func @shared(%x: !relax.tensor<[4, 4], f32>) -> !relax.tensor<[4, 4], f32> {
   %0 = relax.matmul %x, %x : !relax.tensor<[4, 4], f32>, !relax.tensor<[4, 4], f32> -> !relax.tensor<[4, 4], f32>
   %1 = relax.add %0, %x : !relax.tensor<[4, 4], f32>, !relax.tensor<[4, 4], f32> -> !relax.tensor<[4, 4], f32>

@@ -5,7 +5,7 @@
 // CHECK-LABEL: @constant
 // CHECK-NEXT:    %w = relax.constant
 // CHECK-NEXT:    %0 = relax.permute_dims %w {axes = array<i64: 2, 1, 0>}
-// CHECK-NEXT:    %1 = relax.nn.conv1d %x, %0 {padding = array<i64: 1>, kernel_layout = "WIO"}
+// CHECK-NEXT:    %1 = relax.nn.conv1d %x, %0 {padding = array<i64: 1, 1>, kernel_layout = "WIO"}
 // CHECK-NEXT:    relax.return %1
 relax.func @constant(%x: !relax.tensor<[n, 1, 4], f32>) -> !relax.tensor<[n, 2, 4], f32> {
   %w = relax.constant <float32, [2, 1, 3], [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]> : !relax.tensor<[2, 1, 3], f32>

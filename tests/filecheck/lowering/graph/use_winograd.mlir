@@ -5,7 +5,7 @@
 // CHECK-LABEL: @channels_first
 // CHECK:         %[[W:.*]] = relax.permute_dims %w {axes = array<i64: 2, 3, 1, 0>}
 // CHECK:         %[[U:.*]] = relax.nn.winograd_weight %[[W]] : !relax.tensor<[3, 3, 64, 32], f32> -> !relax.tensor<[6, 6, 64, 32], f32>
-// CHECK:         %[[Y:.*]] = relax.nn.winograd_conv2d %x, %[[U]] {padding = array<i64: 1, 1>, block = array<i64: 1, 14>, out_layout = "NHWC"} : !relax.tensor<[n, 64, 56, 56], f32>, !relax.tensor<[6, 6, 64, 32], f32> -> !relax.tensor<[n, 56, 56, 32], f32>
+// CHECK:         %[[Y:.*]] = relax.nn.winograd_conv2d %x, %[[U]] {padding = array<i64: 1, 1, 1, 1>, block = array<i64: 1, 14>, out_layout = "NHWC"} : !relax.tensor<[n, 64, 56, 56], f32>, !relax.tensor<[6, 6, 64, 32], f32> -> !relax.tensor<[n, 56, 56, 32], f32>
 // CHECK:         relax.permute_dims %[[Y]] {axes = array<i64: 0, 3, 1, 2>}
 relax.func @channels_first(%x: !relax.tensor<[n, 64, 56, 56], f32>) -> !relax.tensor<[n, 32, 56, 56], f32> {
   %0 = relax.constant <float32, [], [0.5]> : !relax.tensor<[], f32>
@@ -20,7 +20,7 @@ relax.func @channels_first(%x: !relax.tensor<[n, 64, 56, 56], f32>) -> !relax.te
 
 // CHECK-LABEL: @few_tiles
 // CHECK:         relax.nn.winograd_weight %w {tile = 2 : i64} : !relax.tensor<[3, 3, 512, 512], f32> -> !relax.tensor<[4, 4, 512, 512], f32>
-// CHECK:         relax.nn.winograd_conv2d %x, %{{.*}} {padding = array<i64: 1, 1>, tile = 2 : i64, block = array<i64: 4, 4>, data_layout = "NHWC", out_layout = "NHWC"}
+// CHECK:         relax.nn.winograd_conv2d %x, %{{.*}} {padding = array<i64: 1, 1, 1, 1>, tile = 2 : i64, block = array<i64: 4, 4>, data_layout = "NHWC"}
 relax.func @few_tiles(%x: !relax.tensor<[1, 7, 7, 512], f32>) -> !relax.tensor<[1, 7, 7, 512], f32> {
   %0 = relax.constant <float32, [], [0.5]> : !relax.tensor<[], f32>
   %w = relax.full %0 {shape = [#sym.expr<3>, #sym.expr<3>, #sym.expr<512>, #sym.expr<512>]} : !relax.tensor<[], f32> -> !relax.tensor<[3, 3, 512, 512], f32>
