@@ -18,6 +18,7 @@ from .captured import Stored, Value
 from .comparison import Error, Tolerance, compared, largest_of
 from .operations import GraphOperation, Mark
 from .report import OperationReport
+from .ties import EXPLANATION, Search
 
 Tensors: TypeAlias = dict[int, Stored]
 """The tensors of a result that are known, by number."""
@@ -33,6 +34,8 @@ class Evaluated:
     exact: Value
     wide: Value
     terms: int
+    search: Search | None = None
+    """What an operator that returns indices searches."""
 
 
 @dataclass
@@ -112,7 +115,12 @@ class Rows:
             )
         noise = _noise(known.exact[index], known.wide[index], wanted)
         dtype = _dtype(found, wanted)
-        return compared(_wide(found), _wide(wanted), dtype, known.terms, noise, self.tolerance)
+        error = compared(_wide(found), _wide(wanted), dtype, known.terms, noise, self.tolerance)
+        if not error.problem or known.search is None or is_float(dtype):
+            return error
+        if not known.search.are_ties(found.array, wanted.array, known.terms):
+            return error
+        return error._replace(problem=f"{error.problem}; {EXPLANATION}")
 
 
 def has_nan(value: Any) -> bool:

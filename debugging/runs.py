@@ -34,6 +34,7 @@ from .comparison import Tolerance
 from .operations import GraphOperation, Label, graph_operations
 from .report import DebugReport
 from .rows import Evaluated, Rows, Seen, Tensors, has_nan
+from .ties import search_of
 
 
 @dataclass
@@ -164,8 +165,9 @@ class Runs:
             copies, functions = copy_arguments(args), array_functions()
             run(self.module, name, copies, registry=functions, float64=is_wide, observe=observe)
         exact, wide = found
+        values = {op: value for op, (value, _) in exact.items()}
         return [
-            Evaluated(exact[o.op][0], wide[o.op][0], exact[o.op][1])
+            Evaluated(exact[o.op][0], wide[o.op][0], exact[o.op][1], search_of(o.op, values, args))
             if o.op in exact and o.op in wide
             else None
             for o in self.operations(name)
@@ -199,7 +201,7 @@ def _named(operations: Sequence[GraphOperation], seen: Sequence[Seen | None]) ->
 def _given_values(
     operations: Sequence[GraphOperation], values: Mapping[str, Any]
 ) -> dict[str, Tensors]:
-    """Values by the names of the user's own; raises ValueError where there is none of them."""
+    """Values by the names of the user's own; raises ValueError where no operation is among them."""
     found: dict[str, Tensors] = {}
     for name in [o.name for o in operations if o.has_name and o.name in values]:
         value = values[name]
@@ -207,7 +209,7 @@ def _given_values(
         leaves = [value] if is_one else cast("Sequence[Any]", value)
         tensors = [as_tensor(leaf) for leaf in leaves]
         found[name] = {i: Stored(t.view(), t.dtype) for i, t in enumerate(tensors)}
-    if not found:
+    if operations and not found:
         known = ", ".join([o.name for o in operations if o.has_name][:8]) or "none"
         raise ValueError(f"expected values by the names of operations ({known}), got none of them")
     return found

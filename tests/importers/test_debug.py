@@ -140,6 +140,29 @@ def test_dynamic_shapes_and_structures():
         assert report["cumsum"].shapes == ((7, 3),)
 
 
+def test_a_model_without_operations_has_no_bad_one():
+    class Same(torch.nn.Module):
+        def forward(self, x: Any) -> Any:
+            return x
+
+    x = torch.randn(3)
+    for reference in ("f64", "torch"):
+        report = xrelax.compile(Same(), (x,)).debug(x, reference=reference)
+        assert len(report) == 0 and report.first_bad is None
+
+
+def test_uninitialized_memory_is_not_compared():
+    class Filled(torch.nn.Module):
+        def forward(self, x: Any) -> Any:
+            room, other = torch.empty_like(x), x.new_empty(3)
+            return torch.sort(room)[0], other, torch.exp(x)
+
+    x = torch.randn(4)
+    report = xrelax.compile(Filled(), (x,)).debug(x, reference="torch")
+    assert [o.name for o in report if "empty" in o.name and o.error is not None] == []
+    assert report["exp"].verdict == "ok"
+
+
 @pytest.mark.filterwarnings("ignore::FutureWarning")  # of PyTorch, where its trees are pickled
 def test_wrong_requests_are_one_line():
     import pickle
