@@ -150,7 +150,9 @@ def _pass_example(name: str) -> str:
         for part in specs[: names.index(name) + 1]:
             before = before if part is specs[0] else str(module)
             load_pass(part.name).from_spec(part).apply(get_context(), module)
-        return f"## Example\n\nBefore:\n\n{_listing(before)}\nAfter:\n\n{_listing(str(module))}"
+        run = specs[names.index(name)]
+        after = f"After `xrelax-opt -p '{run}'`:\n\n{_listing(str(module))}"
+        return f"## Example\n\nBefore:\n\n{_listing(before)}\n{after}"
     return ""
 
 
