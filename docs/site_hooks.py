@@ -12,7 +12,7 @@ from mkdocs.structure.files import File, Files
 
 FOLDER = Path(__file__).parent
 _LINK = re.compile(r"\[([^\]]*)\]\(\.\./[^)]*\)")
-_PAGE = re.compile(r'href="(\.\./[\w/.]*)\.(?:md|ipynb)"')
+_PAGE = re.compile(r'href="([\w/.]+)\.(?:md|ipynb)(#[^"]*)?"')
 
 
 def on_config(config: Any) -> Any:
@@ -57,4 +57,4 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str
 
 def on_page_content(html: str, page: Any, config: Any, files: Files) -> str:
     """Let links of notebooks to pages lead to those of the site; MkDocs does so for Markdown."""
-    return _PAGE.sub(r'href="\1.html"', html) if page.file.src_path.endswith(".ipynb") else html
+    return _PAGE.sub(r'href="\1.html\2"', html) if page.file.src_path.endswith(".ipynb") else html
