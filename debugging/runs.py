@@ -6,15 +6,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from xdsl.dialects.builtin import ModuleOp, TupleType
+from xdsl.dialects.builtin import ModuleOp, StringAttr, TupleType
 from xdsl.ir import Attribute, Operation
 
 from ..backend.target import Target
 from ..dialects import relax
+from ..dialects.attributes import PRECISION
 from ..dialects.dtypes import is_float
 from ..lowering.functions import functions_by_name
 from ..reference.arguments import flatten
-from ..reference.compare import as_float64
+from ..reference.compare import EPSILON, as_float64
 from ..reference.evaluate import run
 from ..reference.inputs import array_functions, copy_arguments
 from ..reference.memory import Buffer
@@ -85,7 +86,9 @@ class Runs:
             wanted = {o.name: dict(enumerate(e.wide)) for o, e in pairs if e}
             described = "float64"
         given_nan = any(map(has_nan, flatten(tuple(given))))
-        rows = Rows(wanted, Tolerance(rtol, atol), isinstance(reference, Runs), given_nan)
+        builds = [self, reference] if isinstance(reference, Runs) else [self]
+        epsilon = max(_rounding(build.module) for build in builds)
+        rows = Rows(wanted, Tolerance(rtol, atol), len(builds) > 1, given_nan, epsilon)
         kernels = _kernels(operations, seen)
         reports = [
             rows.row(o, kernels.get(o.name, ("", ())), s, e)
@@ -172,6 +175,12 @@ class Runs:
             else None
             for o in self.operations(name)
         ]
+
+
+def _rounding(module: ModuleOp) -> float:
+    """The distance from 1 to the next number of the precision that a module asks for, or 0."""
+    asked = module.attributes.get(PRECISION)
+    return EPSILON[asked.data] if isinstance(asked, StringAttr) else 0.0
 
 
 def _argument(type_: Attribute, given: Any) -> Any:

@@ -124,6 +124,21 @@ def test_models_of_two_dtypes(dtype: Any):
     assert (report["gelu"].expected[0] == expected).all()
 
 
+@pytest.mark.parametrize("precision", ["bf16", "f16"])
+def test_builds_with_operands_of_fewer_bits(precision: str):
+    """Their rounding is none that is wrong; without it the error is too large."""
+    model, x = classifier()
+    compiled = xrelax.compile(model, (x,))
+    short = xrelax.compile(model, (x,), precision=precision)
+    for reference in ("f64", "torch", compiled):
+        report = short.debug(x, reference=reference)
+        assert report.first_bad is None and report["softmax"].error.largest > 0
+    assert compiled.debug(x, reference=short).first_bad is None
+    assert short.debug(x, rtol=1e-6).first_bad is not None
+    other = xrelax.compile(Classifier(1.5).eval(), (x,))
+    assert short.debug(x, reference=other).first_bad.module == "second"
+
+
 def test_dynamic_shapes_and_structures():
     class Two(torch.nn.Module):
         def forward(self, x: Any, n: int, *, y: Any) -> Any:
