@@ -121,7 +121,11 @@ def _passes() -> Index:
         found = load_pass(name)
         rows.append((f"[{name}]({name}.md)", sentence(found)))
         module = inspect.getdoc(sys.modules[found.__module__]) or ""
-        stage = f"\nIt leads to stage `{stages[name]}`.\n" if name in stages else ""
+        stage = (
+            f"\nIt belongs to the stage `{stages[name]}` of the pipeline.\n"
+            if name in stages
+            else ""
+        )
         texts[name] = f"# {name}\n\n{inspect.getdoc(found)}\n{stage}\n{_fenced(module)}\n"
         texts[name] += _pass_example(name)
     return "Passes", "passes", rows, texts
