@@ -44,8 +44,8 @@ demo: $(DEMO_READY)  ## compile and run an image classifier (DEMO_ARGS="--image 
 chat: $(VENV)/ready-llm $(SMOLLM2)  ## talk with SmolLM2-135M (CHAT_ARGS="--prompt 'What is a compiler?'")
 	@$(BIN)/xrelax-chat $(CHAT_ARGS)
 
-docs: $(VENV)/ready-dev-docs-models  ## build the documentation's site in build/site, and serve it (DOCS_ARGS="--dev-addr :8001")
-	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs serve --strict $(DOCS_ARGS)
+docs: $(VENV)/ready-demo-dev-docs-models  ## build the documentation's site, run its notebooks, and serve it (DOCS_ARGS="--dev-addr :8001")
+	@NO_MKDOCS_2_WARNING=1 XRELAX_RUN_NOTEBOOKS=1 $(BIN)/mkdocs serve --strict $(DOCS_ARGS)
 
 test: lint types unit fuzz  ## lint, check types, run the tests and a minute of fuzz (EXTRAS=dev,demo,models adds PyTorch and ONNX)
 

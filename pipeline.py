@@ -258,6 +258,12 @@ def passes_before(name: str, target: str) -> list[ModulePass]:
     return [make_pass(p, target) for p in names[: names.index(name)]]
 
 
+def pass_before(name: str) -> str:
+    """The name of the pass that comes before another one in the pipeline."""
+    names = [p for stage in STAGES for p in stage.passes]
+    return names[names.index(name) - 1]
+
+
 def run_stage(
     module: ModuleOp,
     stage: Stage,

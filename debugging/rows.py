@@ -12,12 +12,13 @@ from numpy.typing import NDArray
 
 from ..dialects.dtypes import is_float
 from ..lowering.graph.convert_layout import CHANNELS_LAST
-from ..reference.compare import EPSILON, as_float64, rounding_noise
+from ..reference.compare import EPSILON, SLACK, as_float64, rounding_noise
 from ..reference.values import Array
 from .captured import Stored, Value
 from .comparison import Error, Tolerance, compared, largest_of
 from .operations import GraphOperation, Mark
 from .report import OperationReport
+from .ties import EXPLANATION, Search
 
 Tensors: TypeAlias = dict[int, Stored]
 """The tensors of a result that are known, by number."""
@@ -33,6 +34,8 @@ class Evaluated:
     exact: Value
     wide: Value
     terms: int
+    search: Search | None = None
+    """What an operator that returns indices searches."""
 
 
 @dataclass
@@ -58,6 +61,8 @@ class Rows:
     """Whether another build is the reference."""
     has_nan: bool
     """Whether an argument or an earlier result has NaN."""
+    epsilon: float = 0.0
+    """The rounding of operands that a build asks for by its precision; 0 for that of dtypes."""
     has_overflow: bool = False
     """Whether an earlier result is infinite where float64 is finite."""
 
@@ -111,8 +116,14 @@ class Rows:
                 f"got {wanted.array.shape}"
             )
         noise = _noise(known.exact[index], known.wide[index], wanted)
+        noise += self.epsilon * SLACK * _largest(known.wide[index])
         dtype = _dtype(found, wanted)
-        return compared(_wide(found), _wide(wanted), dtype, known.terms, noise, self.tolerance)
+        error = compared(_wide(found), _wide(wanted), dtype, known.terms, noise, self.tolerance)
+        if not error.problem or known.search is None or is_float(dtype):
+            return error
+        if not known.search.are_ties(found.array, wanted.array, known.terms):
+            return error
+        return error._replace(problem=f"{error.problem}; {EXPLANATION}")
 
 
 def has_nan(value: Any) -> bool:
@@ -156,6 +167,14 @@ def _dtype(found: Stored, wanted: Stored) -> str:
     if not is_float(found.dtype) or not is_float(wanted.dtype):
         return found.dtype
     return max(found.dtype, wanted.dtype, key=EPSILON.__getitem__)
+
+
+def _largest(value: Stored) -> float:
+    """The largest finite magnitude of floats."""
+    if not is_float(value.dtype):
+        return 0.0
+    wide = _wide(value)
+    return float(np.abs(wide).max(where=np.isfinite(wide), initial=0.0))
 
 
 def _noise(exact: Stored, wide: Stored, wanted: Stored) -> float:

@@ -6,15 +6,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from xdsl.dialects.builtin import ModuleOp, TupleType
+from xdsl.dialects.builtin import ModuleOp, StringAttr, TupleType
 from xdsl.ir import Attribute, Operation
 
 from ..backend.target import Target
 from ..dialects import relax
+from ..dialects.attributes import PRECISION
 from ..dialects.dtypes import is_float
 from ..lowering.functions import functions_by_name
 from ..reference.arguments import flatten
-from ..reference.compare import as_float64
+from ..reference.compare import EPSILON, as_float64
 from ..reference.evaluate import run
 from ..reference.inputs import array_functions, copy_arguments
 from ..reference.memory import Buffer
@@ -34,6 +35,7 @@ from .comparison import Tolerance
 from .operations import GraphOperation, Label, graph_operations
 from .report import DebugReport
 from .rows import Evaluated, Rows, Seen, Tensors, has_nan
+from .ties import search_of
 
 
 @dataclass
@@ -84,7 +86,9 @@ class Runs:
             wanted = {o.name: dict(enumerate(e.wide)) for o, e in pairs if e}
             described = "float64"
         given_nan = any(map(has_nan, flatten(tuple(given))))
-        rows = Rows(wanted, Tolerance(rtol, atol), isinstance(reference, Runs), given_nan)
+        builds = [self, reference] if isinstance(reference, Runs) else [self]
+        epsilon = max(_rounding(build.module) for build in builds)
+        rows = Rows(wanted, Tolerance(rtol, atol), len(builds) > 1, given_nan, epsilon)
         kernels = _kernels(operations, seen)
         reports = [
             rows.row(o, kernels.get(o.name, ("", ())), s, e)
@@ -164,12 +168,19 @@ class Runs:
             copies, functions = copy_arguments(args), array_functions()
             run(self.module, name, copies, registry=functions, float64=is_wide, observe=observe)
         exact, wide = found
+        values = {op: value for op, (value, _) in exact.items()}
         return [
-            Evaluated(exact[o.op][0], wide[o.op][0], exact[o.op][1])
+            Evaluated(exact[o.op][0], wide[o.op][0], exact[o.op][1], search_of(o.op, values, args))
             if o.op in exact and o.op in wide
             else None
             for o in self.operations(name)
         ]
+
+
+def _rounding(module: ModuleOp) -> float:
+    """The distance from 1 to the next number of the precision that a module asks for, or 0."""
+    asked = module.attributes.get(PRECISION)
+    return EPSILON[asked.data] if isinstance(asked, StringAttr) else 0.0
 
 
 def _argument(type_: Attribute, given: Any) -> Any:
@@ -199,7 +210,7 @@ def _named(operations: Sequence[GraphOperation], seen: Sequence[Seen | None]) ->
 def _given_values(
     operations: Sequence[GraphOperation], values: Mapping[str, Any]
 ) -> dict[str, Tensors]:
-    """Values by the names of the user's own; raises ValueError where there is none of them."""
+    """Values by the names of the user's own; raises ValueError where no operation is among them."""
     found: dict[str, Tensors] = {}
     for name in [o.name for o in operations if o.has_name and o.name in values]:
         value = values[name]
@@ -207,7 +218,7 @@ def _given_values(
         leaves = [value] if is_one else cast("Sequence[Any]", value)
         tensors = [as_tensor(leaf) for leaf in leaves]
         found[name] = {i: Stored(t.view(), t.dtype) for i, t in enumerate(tensors)}
-    if not found:
+    if operations and not found:
         known = ", ".join([o.name for o in operations if o.has_name][:8]) or "none"
         raise ValueError(f"expected values by the names of operations ({known}), got none of them")
     return found

@@ -11,7 +11,7 @@ from xdsl.dialects.builtin import ModuleOp
 from ..dialects import get_context
 from ..dialects.tir import PrimFuncOp
 from ..inspection import with_deep_stack
-from ..pipeline import STAGES, run_stage
+from ..pipeline import STAGES, pass_before, run_stage
 from ..profiling.report import COLUMNS
 from ..profiling.work import work_of
 from ..runtime.signature import shape_text
@@ -93,11 +93,15 @@ def _stages(executable: Any) -> dict[str, str]:
 
 def _texts(module: ModuleOp, target: str) -> dict[str, str]:
     context, current = get_context(), module.clone()
-    panels: dict[str, str] = {}
+    unscheduled = pass_before("schedule-default")
+    panels: dict[str, str] = {"kernels": ""}
+
+    def observe(name: str, module: ModuleOp) -> None:
+        if name == unscheduled:
+            panels["kernels"] = _kernels(module)
+
     for stage in STAGES:
-        run_stage(current, stage, context, target)
-        if stage.name == "tir":
-            panels = {"kernels": _kernels(current), **panels}
+        run_stage(current, stage, context, target, observe)
         panels[stage.name] = _text(str(current), stage.name)
     return panels
 
@@ -108,7 +112,7 @@ def _text(text: str, stage: str) -> str:
 
 
 def _kernels(module: ModuleOp) -> str:
-    """What each kernel does in a call, by its TensorIR."""
+    """What each kernel does in a call, by its TensorIR before it is scheduled, as in a profile."""
     rows: list[list[str]] = []
     for func in module.ops:
         if isinstance(func, PrimFuncOp):

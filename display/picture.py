@@ -197,7 +197,8 @@ def _label_place(points: Sequence[Point]) -> Point:
     Edges to one box come together farther on, where their labels would overlap.
     """
     (x0, y0), (x1, y1), *_ = points
-    return x0 + 10 / 64 * max(0, x1 - x0) + 6, y0 + 19 / 64 * (y1 - y0) - _LINE / 2 + 4
+    below = 4 if x1 > x0 else 8  # a curve to the right would cross the second line
+    return x0 + 10 / 64 * max(0, x1 - x0) + 6, y0 + 19 / 64 * (y1 - y0) - _LINE / 2 + below
 
 
 def _label_width(edge: Edge) -> float:

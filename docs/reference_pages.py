@@ -121,7 +121,11 @@ def _passes() -> Index:
         found = load_pass(name)
         rows.append((f"[{name}]({name}.md)", sentence(found)))
         module = inspect.getdoc(sys.modules[found.__module__]) or ""
-        stage = f"\nIt leads to stage `{stages[name]}`.\n" if name in stages else ""
+        stage = (
+            f"\nIt belongs to the stage `{stages[name]}` of the pipeline.\n"
+            if name in stages
+            else ""
+        )
         texts[name] = f"# {name}\n\n{inspect.getdoc(found)}\n{stage}\n{_fenced(module)}\n"
         texts[name] += _pass_example(name)
     return "Passes", "passes", rows, texts
@@ -150,7 +154,9 @@ def _pass_example(name: str) -> str:
         for part in specs[: names.index(name) + 1]:
             before = before if part is specs[0] else str(module)
             load_pass(part.name).from_spec(part).apply(get_context(), module)
-        return f"## Example\n\nBefore:\n\n{_listing(before)}\nAfter:\n\n{_listing(str(module))}"
+        run = specs[names.index(name)]
+        after = f"After `xrelax-opt -p '{run}'`:\n\n{_listing(str(module))}"
+        return f"## Example\n\nBefore:\n\n{_listing(before)}\n{after}"
     return ""
 
 

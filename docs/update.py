@@ -125,7 +125,7 @@ def names(page: Page) -> str:
     """The table of the Python API and where each name lives."""
 
     def row(name: str, place: str) -> tuple[str, str, str]:
-        path = "xrelax" + place.replace(":", ".")
+        path = f"xrelax{place}".replace(":", ".") if place[0] == "." else place.replace(":", ".")
         prefix, _, last = name.rpartition(".")
         value = resolve(f"{prefix}." if prefix else "", last)
         return code(f"tvm.{name}"), code(path), sentence(value)

@@ -1,4 +1,4 @@
-"""`xrelax-serve`: serve a language model over HTTP, with the interface of OpenAI's."""
+"""`xrelax-serve`: serve a language model over HTTP, with OpenAI's API."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An HTTP server of a language model with the interface of OpenAI's."""
+"""An HTTP server of a language model with OpenAI's API."""
 
 from __future__ import annotations
 

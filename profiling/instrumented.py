@@ -18,7 +18,7 @@ from ..compilation import Compilation
 from ..dialects import get_context, tir
 from ..ir.function import PrimFunc
 from ..lowering.runtime.kernel_entries import KERNEL_SUFFIX
-from ..pipeline import STAGES
+from ..pipeline import pass_before
 from ..reference.expressions import number
 from ..runtime.executable import Executable
 from ..runtime.threads import num_threads
@@ -44,8 +44,7 @@ class Calls:
 def instrumented_build(original: ModuleOp, target: Target) -> InstrumentedBuild:
     """Build a copy of a module, with timers around every kernel."""
     kernels: dict[str, dict[str, tir.PrimFuncOp]] = {"source": {}, "scheduled": {}}
-    names = [n for stage in STAGES for n in stage.passes]
-    before = names[names.index("schedule-default") - 1]
+    before = pass_before("schedule-default")
 
     def observe(name: str, module: ModuleOp) -> None:
         if name in (before, "schedule-default"):

@@ -51,6 +51,7 @@ class _Access:
     loads: IntExpr = field(default_factory=lambda: IntExpr.of(0))
     stores: IntExpr = field(default_factory=lambda: IntExpr.of(0))
     starts_with_load: bool = False
+    is_stored: bool = False
     is_counted: bool = True
     """Whether the counts hold: not where data decides how often a loop runs."""
 
@@ -111,6 +112,7 @@ class _Counter:
         is_load = isinstance(op, tir.LoadOp)
         access = self.accesses.setdefault(root_of(op.buffer), _Access(starts_with_load=is_load))
         access.is_counted &= times is not None
+        access.is_stored |= not is_load
         if times is not None and is_load:
             access.loads += times
         elif times is not None:
@@ -136,8 +138,7 @@ def work_of(func: tir.PrimFuncOp) -> Work:
     buffers = [p for p in func.params if isinstance(p.type, BufferType)]
     zero = IntExpr.of(0)
     read = [counter.moved(b, lambda a: a.loads if a.starts_with_load else None) for b in buffers]
-    # A buffer that is only loaded from has no stores, which are then 0 bytes.
-    written = [counter.moved(b, lambda a: a.stores) for b in buffers]
+    written = [counter.moved(b, lambda a: a.stores if a.is_stored else None) for b in buffers]
     widest = max(counter.types, key=byte_width, default=None)
     dtype = "" if widest is None else dtype_name(widest)
     return Work(

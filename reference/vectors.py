@@ -30,7 +30,7 @@ def _reduction(op: vector.ReductionOp, precision: Precision) -> ScalarFunction:
         )
     combine = SCALARS[combiner.name](_Like(op.dest), precision)
 
-    def reduce(values: Value, acc: Value = None) -> Value:
+    def reduce(values: Value, acc: Value | None = None) -> Value:
         total, first = (values[..., 0], 1) if acc is None else (acc, 0)
         for lane in range(first, values.shape[-1]):
             total = combine(total, values[..., lane])

@@ -64,7 +64,7 @@ def add_help(parser: argparse.ArgumentParser, passes: Iterable[str]) -> None:
 def pass_list(passes: Iterable[str]) -> str:
     """Our passes with the first line of their docstrings, then the names of the others."""
     width = max(map(len, PASSES)) + 2
-    own = [f"  {name:{width}}{_summary(name)}" for name in PASSES]
+    own = [f"  {name:{width}}{_summary(name)}" for name in sorted(PASSES)]
     others = ", ".join(sorted(set(passes) - set(PASSES)))
     wrapped = textwrap.wrap(others, 98, break_on_hyphens=False)
     return "\n".join(

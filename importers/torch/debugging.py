@@ -19,7 +19,7 @@ from .graph import GraphImport
 
 
 def node_values(program: ExportedProgram, inputs: Sequence[Any]) -> dict[str, Any]:
-    """The values of nodes, by name, computed by PyTorch.
+    """The values of nodes, by name, computed by PyTorch; none of uninitialized memory.
 
     `inputs` are the leaves of the arguments.
     """
@@ -28,6 +28,8 @@ def node_values(program: ExportedProgram, inputs: Sequence[Any]) -> dict[str, An
     class Recorder(fx.Interpreter):
         def run_node(self, n: fx.Node) -> Any:
             value = super().run_node(n)
+            if not _is_initialized(n):
+                return value
             if n.op == "call_function" and (tensors := _tensors(value)):
                 found[n.name] = tuple(t.detach().clone() for t in tensors)
             return value
@@ -35,6 +37,12 @@ def node_values(program: ExportedProgram, inputs: Sequence[Any]) -> dict[str, An
     with torch.no_grad():
         Recorder(program.graph_module).run(*input_values(program, inputs))
     return found
+
+
+def _is_initialized(node: fx.Node) -> bool:
+    """Whether a node computes its result, and does not only allocate it as ``empty_like`` does."""
+    name = getattr(node.target, "_opname", "")
+    return not name.startswith(("empty", "new_empty"))
 
 
 def _tensors(value: object) -> list[torch.Tensor]:

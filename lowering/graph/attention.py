@@ -14,7 +14,7 @@
 
 Factors of the operands and of the products become the scale. A mask is an additive bias; one that
 is known to be causal becomes an attribute, and one of zeros goes away. A query that sees no key
-gives NaN in this form, and zeros in the other, so masks that may hide all keys are left alone.
+gives NaN in this form, and zeros in the other, so masks that may hide all keys are not rewritten.
 Exporters of ONNX replace the NaN by 0; then NaN of an input are no longer replaced, as in the model
 before.
 """

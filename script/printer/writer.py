@@ -51,7 +51,7 @@ def without_suffix(name: str) -> str:
 
 
 class Names:
-    """Hands out names that are not taken; the names of a scope become free when it ends."""
+    """Assigns names that are not taken; the names of a scope become free when it ends."""
 
     def __init__(self, reserved: Iterable[str] = ()):
         self._taken: set[str] = {*RESERVED, *reserved}

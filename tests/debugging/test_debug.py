@@ -142,6 +142,29 @@ def test_given_values(vm):
     assert vm.debug("main", X, W, reference=values, atol=100.0).first_bad is None
 
 
+@pytest.mark.parametrize(
+    "call, given",
+    [
+        ("R.argsort(a, axis=0)", lambda: np.array([[2] * 3, [1] * 3, [0] * 3])),
+        ("R.topk(a, 2, axis=0, ret_type='indices')", lambda: np.array([[1] * 3, [0] * 3])),
+        ("R.argmax(a, axis=0)", lambda: np.full(3, 1)),
+        ("R.argmax(a, axis=0, keepdims=True)", lambda: np.full((1, 3), 1)),
+        ("R.argmax(a)", lambda: np.array(3)),
+    ],
+)
+def test_indices_of_equal_elements_are_explained(call, given):
+    """They differ from the reference, and so do later operations, but none is wrong."""
+    function = graph(f"a = R.abs(x)\ni = {call}\nreturn i", 'x: R.Tensor((3, 3), "float32")')
+    x = np.array([[2, 2, 2], [2, 2, 2], [1, 1, 1]], np.float32)
+    tied = {"i": given().astype(function.debug("main", x)["i"].dtypes[0])}
+    bad = function.debug("main", x, reference=tied).first_bad
+    assert bad.name == "i"
+    assert bad.error.problem.endswith("both select elements that are equal up to rounding")
+    wrong = {"i": np.full_like(tied["i"], 2 if tied["i"].ndim else 8)}
+    bad = function.debug("main", x, reference=wrong).first_bad
+    assert bad.name == "i" and "equal up to rounding" not in bad.error.problem
+
+
 def test_given_tolerances(vm):
     assert vm.debug("main", X, W, atol=1e-12).first_bad.name == "g"
     assert vm.debug("main", X, W, rtol=1e-2, atol=1e-3).first_bad is None

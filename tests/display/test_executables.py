@@ -57,6 +57,24 @@ def test_an_executable_has_its_stages_as_tabs(executable: Executable):
     assert "<table>" in shown and html(executable) != shown  # the names of radios are its own
 
 
+def test_kernels_have_the_cost_of_their_profile():
+    """Which schedules do not change."""
+    source = from_source("""
+@R.function
+def main(x: R.Tensor((64, 256), "float32"), w: R.Tensor((256, 64), "float32")):
+    with R.dataflow():
+        product = R.matmul(x, w)
+        y = R.tanh(product)
+        R.output(y)
+    return y
+""")
+    built = relax.build(source)
+    (kernel,) = built.profile("main", np.ones((64, 256), "f"), np.ones((256, 64), "f"), repeat=1)
+    read, written = 2 * 64 * 256 * 4, 64 * 64 * 4
+    assert (kernel.operations, kernel.bytes) == (64 * 64 * (2 * 256 + 1), read + written)
+    assert f"{kernel.operations:,}{read:,}{written:,}float32" in text_of(html(built))
+
+
 def test_a_large_executable_is_not_lowered_again(
     executable: Executable, monkeypatch: pytest.MonkeyPatch
 ):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import sys
-import time
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -186,14 +185,30 @@ def test_a_compiled_model():
     assert titles(picture, "operation") == ["linear"]
 
 
-def test_a_large_graph_is_quick():
+def chain(length: int) -> Any:
+    """A graph in which operations have several users."""
     lines = ["@R.function", "def main(x: R.Tensor((4,), 'float32')):", "    v0 = R.exp(x)"]
-    lines += [f"    v{i} = R.add(v{i - 1}, v{max(0, i - 3)})" for i in range(1, 100)]
-    module = module_of("\n".join([*lines, "    return v99"]))
-    module.show_graph()
-    begin = time.perf_counter()
-    picture = module.show_graph()
-    assert len(picture.boxes) == 102 and time.perf_counter() - begin < 1
+    lines += [f"    v{i} = R.add(v{i - 1}, v{max(0, i - 3)})" for i in range(1, length)]
+    return module_of("\n".join([*lines, f"    return v{length - 1}"]))
+
+
+def test_the_work_for_a_large_graph_is_linear():
+    chain(5).show_graph()  # imports
+    calls = dict[int, int]()
+    for length in (50, 200):
+        module, calls[length] = chain(length), 0
+
+        def count(frame: object, event: str, arg: object, length: int = length) -> None:
+            calls[length] += event == "call"
+
+        before = sys.getprofile()
+        sys.setprofile(count)
+        try:
+            picture = module.show_graph()
+        finally:
+            sys.setprofile(before)
+        assert len(picture.boxes) == length + 2
+    assert calls[200] < 5 * calls[50]
 
 
 def test_a_deep_graph():

@@ -9,7 +9,9 @@ from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote
 
+import nbformat
 import pytest
+from nbclient.exceptions import CellExecutionError
 
 from xrelax.dialects.relax import OPERATORS
 from xrelax.names import NAMES
@@ -121,6 +123,25 @@ def test_the_reference_reads_the_package_alone(tmp_path: Path):
     links = {path.name for path in (tmp_path / "xrelax").iterdir()}
     assert {"names.py", "runtime", "tir"} <= links
     assert not links & {"build", "docs", "examples", "tests", ".venv"}
+
+
+def test_notebooks_may_have_outputs(tmp_path: Path):
+    pytest.importorskip("mkdocs")
+    from site_hooks import executed
+
+    cells = [nbformat.v4.new_code_cell("print(6 * 7)"), nbformat.v4.new_code_cell("open('x', 'w')")]
+    notebook = tmp_path / "six.ipynb"
+    nbformat.write(nbformat.v4.new_notebook(cells=cells), notebook)
+    copy = executed(notebook, tmp_path / "copies")
+    assert copy.name == notebook.name and not (tmp_path / "x").exists()
+    found = nbformat.read(copy, as_version=4).cells[0].outputs
+    assert [output.text for output in found] == ["42\n"]
+    copy.write_text("kept")
+    assert executed(notebook, tmp_path / "copies").read_text() == "kept"
+    cells[0].source = "1 / 0"
+    nbformat.write(nbformat.v4.new_notebook(cells=cells), notebook)
+    with pytest.raises(CellExecutionError, match="ZeroDivisionError"):
+        executed(notebook, tmp_path / "copies")
 
 
 def test_nothing_is_loaded_from_elsewhere(site: Path):

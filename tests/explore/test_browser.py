@@ -14,7 +14,7 @@ from xrelax.explore.page import page_text
 from xrelax.explore.server import ExplorerServer
 
 SERIOUS = ("serious", "critical")
-LONG = 60_000
+LONG = 600_000
 """Milliseconds for actions, which compile."""
 
 
@@ -101,6 +101,22 @@ def test_kernels_are_profiled_and_scheduled(page: Any, tmp_path: Path):
     assert page.input_value("#schedule") == default
 
 
+def test_the_chosen_kernel_and_its_edited_schedule_stay(page: Any):
+    page.click("#tab-kernels")
+    page.click("#kernel-list >> text=double")
+    page.fill("#schedule", "# mine")
+    page.click("#profile")
+    page.locator("#profile-status", has_text="µs").wait_for(timeout=LONG)
+    assert page.locator("#kernel-list [aria-current=true]").inner_text().startswith("double")
+    assert page.input_value("#schedule") == "# mine"
+    page.locator("#roofline .point").click()
+    assert page.locator("#roofline .point.chosen").count() == 1
+    assert page.input_value("#schedule").startswith("def schedule")
+    page.click("#kernel-list >> text=double")
+    assert page.input_value("#schedule") == "# mine"
+    assert page.locator("#roofline .point.chosen").count() == 0
+
+
 def test_values_of_every_stage(page: Any, tmp_path: Path):
     page.click("#tab-values")
     page.fill("#sizes", "m=8")
@@ -142,7 +158,9 @@ def test_the_exported_page_stands_alone(browser: Any, exploration: Exploration, 
     page = browser.new_page()
     page.goto(path.as_uri())
     assert page.locator("#source .line").count() > 20
-    page.click("#tab-kernels")
+    for view in ("stages", "passes", "kernels"):
+        page.click(f"#tab-{view}")
+        themes(page, view, tmp_path)
     assert not page.locator("#run-schedule").is_visible()
     assert not page.locator("#tab-values").is_visible()
     assert page.locator("#kernel-script .line").count() > 5

@@ -4,7 +4,6 @@ import ctypes
 import re
 import subprocess
 import sys
-import time
 from dataclasses import dataclass, replace
 from itertools import count
 
@@ -122,10 +121,9 @@ def test_an_exception_names_its_place(monkeypatch):
 
 
 def test_the_command_reports_what_fails(wrong_products, tmp_path, capsys):
-    began = time.monotonic()
     options = ["--seconds", "4", "--seeds", "0:48", "--what", "kernels", "--workers", "1"]
     assert main([*options, "--shrink-seconds", "3", "--output", str(tmp_path)]) == 1
     text = capsys.readouterr().out
     assert "seeds from 0" in text and "FAILED" in text and str(tmp_path) in text
     assert re.search(r"^ +kernels \d+, kernels \d+", text, re.MULTILINE)
-    assert list(tmp_path.glob("kernels_*.py")) and time.monotonic() - began < 120
+    assert list(tmp_path.glob("kernels_*.py"))

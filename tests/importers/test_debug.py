@@ -124,6 +124,21 @@ def test_models_of_two_dtypes(dtype: Any):
     assert (report["gelu"].expected[0] == expected).all()
 
 
+@pytest.mark.parametrize("precision", ["bf16", "f16"])
+def test_builds_with_operands_of_fewer_bits(precision: str):
+    """Their rounding is none that is wrong; without it the error is too large."""
+    model, x = classifier()
+    compiled = xrelax.compile(model, (x,))
+    short = xrelax.compile(model, (x,), precision=precision)
+    for reference in ("f64", "torch", compiled):
+        report = short.debug(x, reference=reference)
+        assert report.first_bad is None and report["softmax"].error.largest > 0
+    assert compiled.debug(x, reference=short).first_bad is None
+    assert short.debug(x, rtol=1e-6).first_bad is not None
+    other = xrelax.compile(Classifier(1.5).eval(), (x,))
+    assert short.debug(x, reference=other).first_bad.module == "second"
+
+
 def test_dynamic_shapes_and_structures():
     class Two(torch.nn.Module):
         def forward(self, x: Any, n: int, *, y: Any) -> Any:
@@ -138,6 +153,29 @@ def test_dynamic_shapes_and_structures():
         report = compiled.debug(x, 2, y=torch.randn(3), reference=reference)
         assert report.first_bad is None and report["cumsum"].verdict == "ok"
         assert report["cumsum"].shapes == ((7, 3),)
+
+
+def test_a_model_without_operations_has_no_bad_one():
+    class Same(torch.nn.Module):
+        def forward(self, x: Any) -> Any:
+            return x
+
+    x = torch.randn(3)
+    for reference in ("f64", "torch"):
+        report = xrelax.compile(Same(), (x,)).debug(x, reference=reference)
+        assert len(report) == 0 and report.first_bad is None
+
+
+def test_uninitialized_memory_is_not_compared():
+    class Filled(torch.nn.Module):
+        def forward(self, x: Any) -> Any:
+            room, other = torch.empty_like(x), x.new_empty(3)
+            return torch.sort(room)[0], other, torch.exp(x)
+
+    x = torch.randn(4)
+    report = xrelax.compile(Filled(), (x,)).debug(x, reference="torch")
+    assert [o.name for o in report if "empty" in o.name and o.error is not None] == []
+    assert report["exp"].verdict == "ok"
 
 
 @pytest.mark.filterwarnings("ignore::FutureWarning")  # of PyTorch, where its trees are pickled

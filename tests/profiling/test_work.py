@@ -105,3 +105,28 @@ def f(x: T.Buffer((5,), "float32"), y: T.Buffer((5,), "float32")):
             y[v] = T.call_extern("float32", "cosf", x[v])
 """
     assert work(body) == (None, 20, 20)
+
+
+def test_a_buffer_that_is_only_read_is_not_written():
+    """Also where its size is symbolic, or data decides how often it is read."""
+    body = """
+def f(x: T.handle, y: T.handle):
+    n = T.int64()
+    X = T.match_buffer(x, (n,), "float32")
+    Y = T.match_buffer(y, (n,), "float32")
+    for i in range(n):
+        with T.block("Y"):
+            vi = T.axis.spatial(n, i)
+            Y[vi] = X[vi]
+"""
+    assert str(work_of(from_source(f"@T.prim_func\n{body}").op).written) == "n * 4"
+    steps = """
+def f(X: T.Buffer((8,), "int64"), Y: T.Buffer((1,), "int64")):
+    with T.block("Y"):
+        k = T.alloc_buffer((1,), "int64")
+        k[0] = T.int64(0)
+        while k[0] < X[0]:
+            k[0] = k[0] + X[1]
+        Y[0] = k[0]
+"""
+    assert work(steps)[1:] == (64, 8)

@@ -27,7 +27,7 @@ TORCH_DTYPES = [
 
 
 class Producer:
-    """Hands out a given capsule maker, like a library that is not ours."""
+    """Returns a given capsule, like a library that is not ours."""
 
     def __init__(self, source, *, device=(1, 0), legacy=False):
         self.source, self.device, self.legacy = source, device, legacy
