@@ -173,9 +173,7 @@ class LanguageModel:
             logits = self._prefill(*self._prefill_arguments(sequence, chunk))
         return logits.numpy()[0]
 
-    def _prefill_arguments(
-        self, sequence: CachedSequence, tokens: Sequence[int]
-    ) -> list[NDArray[Any]]:
+    def _prefill_arguments(self, sequence: CachedSequence, tokens: Sequence[int]) -> list[Any]:
         """Make room for tokens; returns the arguments of `prefill`."""
         positions = np.arange(sequence.length, sequence.length + len(tokens), dtype=np.int32)
         slots = self.pool.extend(sequence, len(tokens))
@@ -190,7 +188,7 @@ class LanguageModel:
 
     def _decode_arguments(
         self, sequences: Sequence[CachedSequence], tokens: Sequence[int]
-    ) -> list[NDArray[Any]]:
+    ) -> list[Any]:
         """Make room for a token of each sequence; returns the arguments of `decode`."""
         positions = np.asarray([s.length for s in sequences], np.int32)
         slots = np.concatenate([self.pool.extend(s, 1) for s in sequences])
@@ -213,7 +211,7 @@ class LanguageModel:
         tokens: Sequence[int],
         positions: NDArray[np.int32],
         slots: NDArray[np.int32],
-    ) -> list[NDArray[Any]]:
+    ) -> list[Any]:
         known = (np.asarray(tokens, np.int32), positions, slots, table_of(sequences), positions + 1)
         return [*known, *self.pool.arrays]
 
@@ -264,9 +262,7 @@ class LanguageModel:
         return ModelDebug(report)
 
     @contextmanager
-    def _step_of(
-        self, function: str, tokens: Sequence[int], count: int
-    ) -> Generator[list[NDArray[Any]]]:
+    def _step_of(self, function: str, tokens: Sequence[int], count: int) -> Generator[list[Any]]:
         """The arguments of a step on sequences that are freed at the end."""
         if function not in ("decode", "prefill"):
             raise ValueError(f"expected a function of decode, prefill, got {function!r}")

@@ -2,17 +2,23 @@
 
 A page has places for `PLACES` positions of one sequence. Keys of a layer are (pages, key heads,
 size, places), so that the scores of several positions are a vector; values are (pages, key heads,
-places, size). Sequences share the pages of a common prefix.
+places, size). Those of int8 are multiplied by scales (pages, key heads, places). Sequences share
+the pages of a common prefix.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from math import prod
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from ..runtime.dtype import dtype_info
+from ..runtime.saving import stored_tensor
+from ..runtime.tensor import Tensor
 
 PLACES = 32
 """The positions of a page."""
@@ -29,10 +35,46 @@ class PageLayout:
     size: int
     dtype: str = "float16"
 
+    @property
+    def parts(self) -> dict[str, tuple[tuple[int, ...], str]]:
+        """The shape of a page and the dtype of each array of a layer, by name."""
+        heads, size = self.heads, self.size
+        found: dict[str, tuple[tuple[int, ...], str]] = {
+            "keys": ((heads, size, PLACES), self.dtype),
+            "values": ((heads, PLACES, size), self.dtype),
+        }
+        if self.has_scales:
+            found |= dict.fromkeys(("key_scales", "value_scales"), ((heads, PLACES), "float32"))
+        return found
+
+    @property
+    def has_scales(self) -> bool:
+        """Whether keys and values are integers with scales."""
+        return self.dtype == "int8"
+
+    @property
+    def bytes_of_position(self) -> float:
+        """The memory of one position in all layers."""
+        return sum(
+            self.layers * prod(shape) * dtype_info(dtype).itemsize / PLACES
+            for shape, dtype in self.parts.values()
+        )
+
     def new(self, pages: int) -> list[NDArray[Any]]:
-        """Empty pages of all layers: keys and values of the first, then of the second, …."""
-        shapes = (self.heads, self.size, PLACES), (self.heads, PLACES, self.size)
-        return [np.zeros((pages, *s), self.dtype) for _ in range(self.layers) for s in shapes]
+        """Empty pages of all layers: the parts of the first, then of the second, …; see `parts`.
+
+        bfloat16 is held as its 16 bits.
+        """
+        return [
+            np.zeros((pages, *shape), dtype_info(dtype).storage)
+            for _ in range(self.layers)
+            for shape, dtype in self.parts.values()
+        ]
+
+    def tensors(self, arrays: Sequence[NDArray[Any]]) -> list[Tensor]:
+        """Arrays of `new` as tensors of their dtypes, over the same memory."""
+        dtypes = [dtype for _, dtype in self.parts.values()] * self.layers
+        return [stored_tensor(a, dtype) for a, dtype in zip(arrays, dtypes, strict=True)]
 
 
 @dataclass
@@ -56,7 +98,9 @@ class PagePool:
     """
 
     def __init__(self, layout: PageLayout, pages: int):
-        self.arrays = layout.new(pages)
+        self._memory = layout.new(pages)
+        self.arrays = layout.tensors(self._memory)
+        """The arguments of functions: parts of the first layer, then of the second, …."""
         self._free = list(range(pages))[::-1]
         self._users = np.zeros(pages, np.int64)
 
@@ -109,7 +153,7 @@ class PagePool:
 
     def _own(self, sequence: CachedSequence, place: int) -> None:
         page, shared = self._take(), sequence.pages[place]
-        for array in self.arrays:
+        for array in self._memory:
             array[page] = array[shared]
         self._drop(shared)
         sequence.pages[place] = page

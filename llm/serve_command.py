@@ -53,6 +53,7 @@ def _serve(options: argparse.Namespace) -> None:
             options.model,
             context=options.context,
             activations=options.activations,
+            cache=options.cache,
             weights=options.weights,
         )
         name, port = Path(options.model).stem, listener.getsockname()[1]
@@ -78,5 +79,8 @@ def _parser() -> argparse.ArgumentParser:
         "--max-requests", type=int, default=256, help="that run or wait at once (256)"
     )
     parser.add_argument("--activations", default="int16", help="int8, int16 (default) or float32")
+    parser.add_argument(
+        "--cache", default="float16", help="int8, float16 (default), bfloat16 or float32"
+    )
     parser.add_argument("--weights", help="round floats to q4_0, q4_1, q5_0, q5_1 or q8_0")
     return parser

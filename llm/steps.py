@@ -78,13 +78,14 @@ class DecodeStep(Step):
         self._pages_of, self._lengths = table, lengths
 
     def attend(self, layer: int, query: Expr, key: Expr, value: Expr) -> Expr:
-        keys, values = self.pages.write(layer, key, value)
+        keys, values, *scales = self.pages.write(layer, key, value)
         return op.nn.paged_attention(
             query,
             keys,
             values,
             self._pages_of,
             self._lengths,
+            *scales,
             scale=self.config.scale,
             window=self.config.window(layer),
             softcap=self.config.softcap,
