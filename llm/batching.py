@@ -21,7 +21,7 @@ from types import TracebackType
 
 from .generation import Generation, Piece, Request
 from .language_model import LanguageModel
-from .pages import PLACES, pages_of
+from .pages import CachedSequence
 from .prefixes import PrefixCache
 
 
@@ -47,7 +47,7 @@ class Batcher:
         prefixes: int = 32,
     ):
         self.model, self.limit = model, limit
-        self.context = min(model.config.context, model.pool.count * PLACES)
+        self.context = model.pool.room(CachedSequence(), chunk, model.config.context)
         """The most positions of a sequence."""
         self._batch, self._chunk, self._step_number = batch, chunk, 0
         self._prefixes = PrefixCache(model.pool, chunk, prefixes)
@@ -171,8 +171,8 @@ class Batcher:
                 if not self._waiting:
                     return
                 first = self._waiting[0]
-            promised = sum(pages_of(len(g.text)) - len(g.sequence.pages) for g in self._running)
-            needed = promised + pages_of(len(first.text)) + len(self._running)
+            promised = sum(self._pages_for(g) - len(g.sequence.pages) for g in self._running)
+            needed = promised + self._pages_for(first) + len(self._running)
             while needed > self.model.pool.free:
                 if not self._prefixes.free_oldest():
                     return
@@ -181,6 +181,9 @@ class Batcher:
             first.sequence = self._prefixes.begin(first.request.tokens)
             first.served = self._step_number
             self._running.append(first)
+
+    def _pages_for(self, generation: Generation) -> int:
+        return self.model.pool.pages_for(len(generation.text), self._chunk)
 
     def _prefill(self) -> None:
         """Compute a chunk of the prompt that had none for longest."""

@@ -102,6 +102,7 @@ class DraftModel(Draft):
     def propose(self, text: Sequence[int]) -> list[int]:
         model, sequence = self.model, self._sequence
         same = common_prefix(np.asarray(text[:-1]), np.asarray(self._known))
+        same = model.pool.resumable(sequence, same)
         model.pool.truncate(sequence, same)
         self._known = list(text[:same])
         if len(text) + self.count > min(model.config.context, model.room(sequence)):

@@ -33,7 +33,7 @@ class LanguageModel:
         build: Callable[[], Executable] | None = None,
     ):
         self.config, self.tokenizer = config, tokenizer
-        self.pool = PagePool(config.pages, -(-context // PLACES))
+        self.pool = PagePool(config.pages, -(-context // PLACES), config.kept)
         self._build = build
         self._use(executable)
 
@@ -175,10 +175,12 @@ class LanguageModel:
 
     def _prefill_arguments(self, sequence: CachedSequence, tokens: Sequence[int]) -> list[Any]:
         """Make room for tokens; returns the arguments of `prefill`."""
-        positions = np.arange(sequence.length, sequence.length + len(tokens), dtype=np.int32)
+        start = sequence.length
+        positions = np.arange(start, start + len(tokens), dtype=np.int32)
         slots = self.pool.extend(sequence, len(tokens))
-        known = (np.asarray(tokens, np.int32), positions, slots, sequence.slots())
-        return [*known, *self.pool.arrays]
+        firsts = [max(0, start + 1 - reach) if reach else 0 for reach in self.config.reaches]
+        histories = [sequence.slots(first) for first in firsts]
+        return [np.asarray(tokens, np.int32), positions, slots, *histories, *self.pool.arrays]
 
     def decode(
         self, sequences: Sequence[CachedSequence], tokens: Sequence[int]
@@ -212,8 +214,9 @@ class LanguageModel:
         positions: NDArray[np.int32],
         slots: NDArray[np.int32],
     ) -> list[Any]:
-        known = (np.asarray(tokens, np.int32), positions, slots, table_of(sequences), positions + 1)
-        return [*known, *self.pool.arrays]
+        seen = [table_of(sequences, positions + 1, reach) for reach in self.config.reaches]
+        known = np.asarray(tokens, np.int32), positions, slots
+        return [*known, *(array for pair in seen for array in pair), *self.pool.arrays]
 
     def choose(self, logits: NDArray[np.float32], samplers: Sequence[Sampler]) -> list[int]:
         """The next token of each text by its logits (texts, vocabulary); -1 if these have NaN."""
@@ -221,7 +224,7 @@ class LanguageModel:
 
     def room(self, sequence: CachedSequence) -> int:
         """The length to which a sequence can grow: the context, or what the free pages permit."""
-        return min(self.config.context, (len(sequence.pages) + self.pool.free) * PLACES)
+        return self.pool.room(sequence, CHUNK, self.config.context)
 
     def profile(
         self, function: str = "decode", *, length: int = 32, sequences: int = 1, repeat: int = 20
