@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from .pages import PLACES, CachedSequence, PagePool, table_of
 from .reports import ModelDebug, ModelProfile
 from .sampling import Sampler, Sampling, choice_arguments
 from .tokenizer import Tokenizer
+from .verification import Row, verified
 
 CHUNK = 512
 """The most tokens of a call of `prefill`."""
@@ -130,20 +132,15 @@ class LanguageModel:
         left: int,
     ) -> list[int]:
         """Append a token, and what is right of a draft; returns the tokens that follow it."""
-        first, guessed = sequence.length, list[int]()
+        guessed = list[int]()
         if draft is not None:
-            most = min(left - 1, self.room(sequence) - first - 1)
+            most = min(left - 1, self.room(sequence) - sequence.length - 1)
             guessed = draft.propose([*text, token])[: max(0, most)]
-        new = [token, *guessed]
-        samplers = [sampler.after(guessed[:count]) for count in range(len(new))]
-        chosen = self.choose(self.extend(sequence, new), samplers)
-        pairs = zip(guessed, chosen, strict=False)
-        right = next((n for n, (a, b) in enumerate(pairs) if a != b), len(guessed))
-        self.pool.truncate(sequence, first + 1 + right)
-        text += new[: 1 + right]
+        (chosen,) = verified(self, [Row(sequence, token, sampler, guessed)])
+        text += [token, *chosen[:-1]]
         if draft is not None:
-            draft.proposed, draft.accepted = draft.proposed + len(guessed), draft.accepted + right
-        return chosen[: right + 1]
+            draft.count_right(len(guessed), len(chosen) - 1)
+        return chosen
 
     def new_sequence(self) -> CachedSequence:
         """An empty sequence; `pool.truncate(sequence, 0)` frees its pages."""
@@ -185,38 +182,31 @@ class LanguageModel:
     def decode(
         self, sequences: Sequence[CachedSequence], tokens: Sequence[int]
     ) -> NDArray[np.float32]:
-        """Append one token to each sequence; returns the logits (sequences, vocabulary)."""
+        """Append one token to each sequence; returns the logits (sequences, vocabulary).
+
+        A sequence that follows itself gets several tokens, and the logits after each have the bits
+        of those that are computed one after the other. Raises MemoryError as `PagePool.extend`.
+        """
         return self._decode(*self._decode_arguments(sequences, tokens)).numpy()
 
     def _decode_arguments(
         self, sequences: Sequence[CachedSequence], tokens: Sequence[int]
     ) -> list[Any]:
         """Make room for a token of each sequence; returns the arguments of `decode`."""
-        positions = np.asarray([s.length for s in sequences], np.int32)
-        slots = np.concatenate([self.pool.extend(s, 1) for s in sequences])
-        return self._rows(sequences, tokens, positions, slots)
+        places, slots = list[NDArray[np.int32]](), list[NDArray[np.int32]]()
+        for _, run in groupby(sequences, key=id):
+            sequence, *others = run
+            start, count = sequence.length, 1 + len(others)
+            places.append(np.arange(start, start + count, dtype=np.int32))
+            slots.append(self.pool.extend(sequence, count))
+        positions = np.concatenate(places)
+        seen = [table_of(sequences, positions + 1, reach) for reach in self.config.reaches]
+        known = np.asarray(tokens, np.int32), positions, np.concatenate(slots)
+        return [*known, *(array for pair in seen for array in pair), *self.pool.arrays]
 
     def extend(self, sequence: CachedSequence, tokens: Sequence[int]) -> NDArray[np.float32]:
-        """Append tokens to a sequence; returns the logits (tokens, vocabulary) after each.
-
-        They have the bits of those that `decode` computes one after the other. Raises MemoryError
-        as `PagePool.extend` does.
-        """
-        positions = np.arange(sequence.length, sequence.length + len(tokens), dtype=np.int32)
-        slots = self.pool.extend(sequence, len(tokens))
-        rows = self._rows([sequence] * len(tokens), tokens, positions, slots)
-        return self._decode(*rows).numpy()
-
-    def _rows(
-        self,
-        sequences: Sequence[CachedSequence],
-        tokens: Sequence[int],
-        positions: NDArray[np.int32],
-        slots: NDArray[np.int32],
-    ) -> list[Any]:
-        seen = [table_of(sequences, positions + 1, reach) for reach in self.config.reaches]
-        known = np.asarray(tokens, np.int32), positions, slots
-        return [*known, *(array for pair in seen for array in pair), *self.pool.arrays]
+        """Append tokens to a sequence; returns the logits (tokens, vocabulary) after each."""
+        return self.decode([sequence] * len(tokens), tokens)
 
     def choose(self, logits: NDArray[np.float32], samplers: Sequence[Sampler]) -> list[int]:
         """The next token of each text by its logits (texts, vocabulary); -1 if these have NaN."""

@@ -56,8 +56,9 @@ def _serve(options: argparse.Namespace) -> None:
             cache=options.cache,
             weights=options.weights,
         )
+        draft = options.draft if options.draft in (None, "prompt") else load(options.draft)
         name, port = Path(options.model).stem, listener.getsockname()[1]
-        with Batcher(model, limit=options.max_requests) as batcher:
+        with Batcher(model, limit=options.max_requests, draft=draft) as batcher:
             config = uvicorn.Config(
                 Server(batcher, name, key).app,
                 log_level="warning",
@@ -83,4 +84,5 @@ def _parser() -> argparse.ArgumentParser:
         "--cache", default="float16", help="int8, float16 (default), bfloat16 or float32"
     )
     parser.add_argument("--weights", help="round floats to q4_0, q4_1, q5_0, q5_1 or q8_0")
+    parser.add_argument("--draft", help="guess tokens: prompt (repeats), or the file of a model")
     return parser
