@@ -28,6 +28,12 @@ def compile_files(path: Path, options: Options) -> tuple[dict[str, Any], list[st
 
     Raises what `load` does.
     """
+    notes, others, module = read_files(path, options)
+    return notes, others, build(module, options.target)
+
+
+def read_files(path: Path, options: Options) -> tuple[dict[str, Any], list[str], IRModule]:
+    """What `compile_files` returns, before the compilation of the functions."""
     source = ModelFolder.open(path) if path.is_dir() else GgufFile.open(path)
     config = source.configuration(options.activations, options.cache)
     notes = {"configuration": asdict(config), "vocabulary": source.vocabulary()}
@@ -44,8 +50,7 @@ def compile_files(path: Path, options: Options) -> tuple[dict[str, Any], list[st
             f"expected weights that {config.architecture} has in '{path}', got "
             f"'{next(iter(weights.unread))}'"
         )
-    functions = module_of(Functions(model, config))
-    return notes, list(map(str, source.others)), build(functions, options.target)
+    return notes, list(map(str, source.others)), module_of(Functions(model, config))
 
 
 def module_of(functions: Functions) -> IRModule:

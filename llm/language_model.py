@@ -32,14 +32,12 @@ class LanguageModel:
         tokenizer: Tokenizer,
         executable: Executable,
         context: int,
-        build: Callable[[], Executable] | None = None,
+        inspect: Callable[[Executable], None] | None = None,
     ):
         self.config, self.tokenizer = config, tokenizer
         self.pool = PagePool(config.pages, -(-context // PLACES), config.kept)
-        self._build = build
-        self._use(executable)
-
-    def _use(self, executable: Executable) -> None:
+        self._inspect = inspect
+        """Sets the profiler and debugger of an executable from the cache."""
         self.executable = executable
         self._decode, self._prefill = executable["decode"], executable["prefill"]
         self._choose = executable["choose"]
@@ -222,8 +220,9 @@ class LanguageModel:
         """The time of each kernel of a step, in all layers and in each: ``print(model.profile())``.
 
         A step of "decode" takes a token of some sequences of a length, one of "prefill" a prompt of
-        this length. The model is compiled again if it comes from the cache. Raises ValueError with
-        one line for other functions, and for sequences that are longer than the context.
+        this length. The first profile links another build, whose kernels come from the cache.
+        Raises ValueError with one line for other functions, and for sequences that are longer than
+        the context.
         """
         with self._step_of(function, [1] * length, sequences) as arguments:
             report = self._inspected().profile(function, *arguments, repeat=repeat)
@@ -241,8 +240,8 @@ class LanguageModel:
         """The error after each layer of a step, with the first bad one: ``print(model.debug(…))``.
 
         The reference is the graph in float64, or another build of the same model. A step of
-        "prefill" takes a prompt, one of "decode" the last token after it. The model is compiled
-        again if it comes from the cache. Raises what `profile` does.
+        "prefill" takes a prompt, one of "decode" the last token after it. Kernels are those of the
+        cache. Raises what `profile` does.
         """
         tokens = self.tokenizer.encode(prompt)
         other: Any = reference
@@ -277,7 +276,7 @@ class LanguageModel:
                 self.pool.truncate(sequence, 0)
 
     def _inspected(self) -> Executable:
-        """The executable, built by this process."""
-        if self.executable.profiler is None and self._build is not None:
-            self._use(self._build())
+        """The executable, with a profiler and a debugger."""
+        if self.executable.profiler is None and self._inspect is not None:
+            self._inspect(self.executable)
         return self.executable

@@ -51,10 +51,12 @@ def load(
             entry.store(executable, notes, others)
     config, tokenizer = Configuration(**notes["configuration"]), Tokenizer(notes["vocabulary"])
     count = context or min(config.context, 8192)
-    return LanguageModel(config, tokenizer, executable, count, lambda: _built(Path(path), options))
 
+    def inspect(executable: Executable) -> None:
+        from ..driver import inspect_with
+        from .compilation import read_files
 
-def _built(path: Path, options: Options) -> Executable:
-    from .compilation import compile_files
+        *_, module = read_files(Path(path), options)
+        inspect_with(executable, module.op, Target(target))
 
-    return compile_files(path, options)[-1]
+    return LanguageModel(config, tokenizer, executable, count, inspect)
