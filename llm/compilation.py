@@ -8,6 +8,7 @@ from typing import Any
 
 from ..driver import build
 from ..ir.module import IRModule
+from ..ir.operators import tensor_data
 from ..relax.transform import BindParams
 from ..runtime.executable import Executable
 from .architectures import ARCHITECTURES
@@ -56,7 +57,8 @@ def read_files(path: Path, options: Options) -> tuple[dict[str, Any], list[str],
 def module_of(functions: Functions) -> IRModule:
     """The functions `decode` and `prefill`, with the weights as constants."""
     module, parameters = functions.export_tvm(functions.spec())
-    values = {name: parameter.data for name, parameter in parameters}
+    # One constant for all functions, which would be several arrays in files otherwise.
+    values = {name: tensor_data(parameter.data, name) for name, parameter in parameters}
     for name in functions.spec():
         module = BindParams(name, values)(module)
     return module

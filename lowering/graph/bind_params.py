@@ -160,7 +160,9 @@ def _replace_params(func: relax.FuncOp, bound: Mapping[int, relax.TensorData]) -
     constants: list[relax.ConstantOp] = []
     for index, data in bound.items():
         param = func.params[index]
-        constant = relax.ConstantOp(replace(data, key=data.key or names[index]))
+        # Functions that are bound to the same data have one constant.
+        named = data if data.key else replace(data, key=names[index])
+        constant = relax.ConstantOp(named)
         constant.result.name_hint = param.name_hint or names[index]
         param.replace_all_uses_with(constant.result)
         constants.append(constant)

@@ -98,3 +98,9 @@ def test_a_cached_model_is_not_compiled_again(tiny_file, tmp_path, monkeypatch):
     assert {row[0] for row in again.profile("decode", repeat=1).rows()} >= {"write_keys"}
     assert again.debug("then there", "decode").first_bad_layer is None
     assert again.executable is executable
+
+
+def test_functions_share_their_weights(model):
+    """Each weight is one constant, of which files have one array."""
+    contents = [bytes(c.numpy()) for c in model.executable.constants if c.dtype == "uint32"]
+    assert contents and len(set(contents)) == len(contents)
