@@ -9,7 +9,7 @@ from typing import Any
 from ..driver import build
 from ..ir.module import IRModule
 from ..ir.operators import tensor_data
-from ..relax.transform import BindParams
+from ..relax.transform import BindParams, DeadCodeElimination
 from ..runtime.executable import Executable
 from .architectures import ARCHITECTURES
 from .architectures.weights import Weights
@@ -20,6 +20,7 @@ from .options import Options
 from .steps import Functions
 from .tokenizer import Tokenizer
 
+FUNCTIONS = ("decode", "prefill", "choose")
 KEPT = ("position_embd.weight",)
 """Matrices that stay floats: tables that are added to others."""
 
@@ -52,6 +53,17 @@ def read_files(path: Path, options: Options) -> tuple[dict[str, Any], list[str],
             f"'{next(iter(weights.unread))}'"
         )
     return notes, list(map(str, source.others)), module_of(Functions(model, config))
+
+
+def step_module(path: Path, options: Options, function: str) -> IRModule:
+    """One function of a model, with what it calls: "decode", "prefill" or "choose".
+
+    Raises ValueError with one line for other functions, and what `load` does.
+    """
+    if function not in FUNCTIONS:
+        raise ValueError(f"expected a function of {', '.join(FUNCTIONS)}, got '{function}'")
+    *_, module = read_files(path, options)
+    return DeadCodeElimination([function])(module)
 
 
 def module_of(functions: Functions) -> IRModule:
