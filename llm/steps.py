@@ -53,8 +53,13 @@ class Step(ABC):
         return builder.emit(x, f"layer_{layer}_result")
 
     @abstractmethod
-    def attend(self, layer: int, query: Expr, key: Expr, value: Expr) -> Expr:
-        """Store keys and values (n, key heads, size); what the queries (n, heads, size) gather."""
+    def attend(
+        self, layer: int, query: Expr, key: Expr, value: Expr, scale: float | None = None
+    ) -> Expr:
+        """Store keys and values (n, key heads, size); what the queries (n, heads, size) gather.
+
+        `scale` is the factor of products, by default that of the configuration.
+        """
 
     @abstractmethod
     def last(self, x: Expr) -> Expr:
@@ -80,7 +85,9 @@ class DecodeStep(Step):
         pairs = zip(seen[::2], seen[1::2], strict=True)
         self._seen = dict(zip(config.reaches, pairs, strict=True))
 
-    def attend(self, layer: int, query: Expr, key: Expr, value: Expr) -> Expr:
+    def attend(
+        self, layer: int, query: Expr, key: Expr, value: Expr, scale: float | None = None
+    ) -> Expr:
         keys, values, *scales = self.pages.write(layer, key, value)
         return op.nn.paged_attention(
             query,
@@ -88,7 +95,7 @@ class DecodeStep(Step):
             values,
             *self._seen[self.config.reach(layer)],
             *scales,
-            scale=self.config.scale,
+            scale=self.config.scale if scale is None else scale,
             window=self.config.window(layer),
             softcap=self.config.softcap,
         )
@@ -115,14 +122,16 @@ class PrefillStep(Step):
         super().__init__(config, positions, slots, pages, count)
         self._histories = dict(zip(config.reaches, histories, strict=True))
 
-    def attend(self, layer: int, query: Expr, key: Expr, value: Expr) -> Expr:
+    def attend(
+        self, layer: int, query: Expr, key: Expr, value: Expr, scale: float | None = None
+    ) -> Expr:
         self.pages.write(layer, key, value)
         keys, values = self.pages.read(layer, self._histories[self.config.reach(layer)])
         found = op.nn.attention(
             op.expand_dims(query, axis=0),
             keys,
             values,
-            scale=self.config.scale,
+            scale=self.config.scale if scale is None else scale,
             causal_mask="BottomRight",
             softcap=self.config.softcap,
             window_size=self.config.window(layer) or None,
