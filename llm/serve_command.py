@@ -49,6 +49,7 @@ def _serve(options: argparse.Namespace) -> None:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     # A port that is taken is said before the model is compiled.
     with socket.create_server((host, options.port), family=family, backlog=2048) as listener:
+        draft = options.draft if options.draft in (None, "prompt") else load(options.draft)
         model = load(
             options.model,
             context=options.context,
@@ -56,7 +57,6 @@ def _serve(options: argparse.Namespace) -> None:
             cache=options.cache,
             weights=options.weights,
         )
-        draft = options.draft if options.draft in (None, "prompt") else load(options.draft)
         name, port = Path(options.model).stem, listener.getsockname()[1]
         with Batcher(model, limit=options.max_requests, draft=draft) as batcher:
             config = uvicorn.Config(
