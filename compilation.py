@@ -56,8 +56,7 @@ def compile_module(module: ModuleOp, target: Target) -> Executable:
     Raises Diagnostic, PassFailedException or ValueError with one line where it cannot be compiled.
     """
     verify_packed_names(module)
-    passes = tuple(PASSES.get(name, name) for stage in STAGES for name in enabled_passes(stage))
-    cache = build_cache(target, passes)
+    cache = cached_builds(target)
     entry = None if cache is None else cache.module(module)
     executable = None if entry is None else entry.load()
     if executable is None:
@@ -69,6 +68,12 @@ def compile_module(module: ModuleOp, target: Target) -> Executable:
     if target.is_host:  # code for another machine can be saved, and not be linked
         executable.link()
     return executable
+
+
+def cached_builds(target: Target) -> BuildCache | None:
+    """The cache of builds by the passes of the pipeline; `None` if caching is off."""
+    passes = tuple(PASSES.get(name, name) for stage in STAGES for name in enabled_passes(stage))
+    return build_cache(target, passes)
 
 
 @dataclass(frozen=True)

@@ -55,8 +55,6 @@ def build(
         expected = ", ".join(f"'{p}'" for p in _PRECISIONS)
         raise ValueError(f"expected precision {expected}, got '{precision}'")
     from .backend.target import Target
-    from .debugging.debugger import Debugger
-    from .profiling.profiler import Profiler
 
     module, resolved = module_of(mod), Target(target or Target.current() or HOST)
     before = _steps_before(mod) if check else []
@@ -69,9 +67,7 @@ def build(
         module = module.clone()
         module.attributes[PRECISION] = StringAttr(dtype)
     executable = with_deep_stack(module, lambda: _compile(module, resolved))
-    source = module.clone()
-    executable.profiler = Profiler(source, resolved)
-    executable.debugger = Debugger(source, resolved)
+    inspect_with(executable, module.clone(), resolved)
     if dump_schedules is not None:
         from .schedules import write_schedules
 
@@ -79,6 +75,15 @@ def build(
     if check:
         check_module(module, executable, str(resolved), before)
     return executable
+
+
+def inspect_with(executable: Executable, module: ModuleOp, target: Target) -> None:
+    """Let an executable be profiled and debugged by the module that it was compiled from."""
+    from .debugging.debugger import Debugger
+    from .profiling.profiler import Profiler
+
+    executable.profiler = Profiler(module, target)
+    executable.debugger = Debugger(module, target)
 
 
 def _bound(module: ModuleOp, params: Mapping[str, Any]) -> ModuleOp:

@@ -4,6 +4,9 @@
 512 tokens, and 64 tokens after a prompt of 32, in turns; the median counts. OpenVINO GenAI and
 llama.cpp's Python binding take part where they are installed. The read bandwidth is that of a sum
 of 256 MB in the same process, by as many threads.
+
+``taskset -c 1 python benchmarks/language_models.py --random 1b 7b`` measures models with random
+weights of 4 bits instead, and their memory.
 """
 
 from __future__ import annotations
@@ -11,7 +14,8 @@ from __future__ import annotations
 import argparse
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -30,18 +34,48 @@ def _xrelax(path: Path, threads: int, activations: str) -> Measured:
     set_num_threads(threads)
     model = llm.load(path, context=1024, activations=activations)
     (word,) = model.tokenizer.encode(WORD)
+    return partial(_timed, model, word)
 
-    def run(prompt: int, new: int) -> tuple[float, float]:
-        with model.sequence() as sequence:
-            begin = time.perf_counter()
-            token = int(model.prefill(sequence, [word] * prompt).argmax())
-            first = time.perf_counter()
-            for _ in range(new - 1):
-                token = int(model.decode([sequence], [token])[0].argmax())
-            end = time.perf_counter()
-        return first - begin, (end - first) / max(1, new - 1)
 
-    return run
+def _timed(model: Any, word: int, prompt: int, new: int) -> tuple[float, float]:
+    with model.sequence() as sequence:
+        begin = time.perf_counter()
+        token = int(model.prefill(sequence, [word] * prompt).argmax())
+        first = time.perf_counter()
+        for _ in range(new - 1):
+            token = int(model.decode([sequence], [token])[0].argmax())
+        end = time.perf_counter()
+    return first - begin, (end - first) / max(1, new - 1)
+
+
+def random_steps(threads: int) -> Callable[[Any], Iterator[tuple[str, float]]]:
+    """What a process measures of a model with random weights: seconds, and bytes per second."""
+    from xrelax.runtime import set_num_threads
+
+    def steps(model: Any) -> Iterator[tuple[str, float]]:
+        set_num_threads(threads)
+        _timed(model, 1, 2, 2)
+        yield "prompt", _timed(model, 1, 128, 1)[0] / 128
+        yield "token", min(_timed(model, 1, 2, 9)[1] for _ in range(3))
+
+    return steps
+
+
+def _print_random(names: Sequence[str], threads: int) -> None:
+    from random_models import measure
+
+    bandwidth = read_bandwidth(threads)
+    print(f"{threads} threads, {bandwidth / 1e9:.1f} GB/s")
+    print("| | weights, MB | cache, MB | memory, MB | (memory - cache) / weights | ms a token |"
+          " share of the bandwidth |\n|---|---|---|---|---|---|---|")  # fmt: skip
+    for name in names:
+        found = measure(name, threads)
+        weights, cache, memory = (found[k] for k in ("weights", "cache", "memory"))
+        share = weights / found["token"] / bandwidth
+        print(
+            f"| {name} | {weights / 1e6:.0f} | {cache / 1e6:.0f} | {memory / 1e6:.0f} | "
+            f"{(memory - cache) / weights:.2f} | {found['token'] * 1e3:.1f} | {share:.0%} |"
+        )
 
 
 def _openvino(path: Path, threads: int) -> Measured:
@@ -106,10 +140,16 @@ def read_bandwidth(threads: int) -> float:
 def main() -> None:
     """Run the command."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("model", type=Path)
+    parser.add_argument("model", type=Path, nargs="?")
+    parser.add_argument("--random", nargs="+", metavar="SIZE", help="tiny, 1b, 3b, 7b")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--runs", type=int, default=5)
     options = parser.parse_args()
+    if options.random:
+        _print_random(options.random, options.threads)
+        return
+    if options.model is None:
+        parser.error("expected the path of a model, or --random, got neither")
     path, threads = options.model, options.threads
     ways: dict[str, Any] = {
         "xrelax, 16-bit activations": lambda: _xrelax(path, threads, "int16"),

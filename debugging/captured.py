@@ -28,13 +28,12 @@ from xdsl.dialects.builtin import FileLineColLoc, IntAttr, ModuleOp, StringAttr
 from xdsl.ir import Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from ..backend.build_cache import build_cache
 from ..backend.target import Target
-from ..compilation import Compilation
+from ..compilation import Compilation, cached_builds
 from ..dialects import get_context, relax, rt
 from ..dialects.relax.operators.reshaping import MemoryViewOp
 from ..dialects.relax.types import tensors_in
-from ..pipeline import PASSES, STAGE_NAMES, STAGES, run_passes
+from ..pipeline import STAGE_NAMES, STAGES, run_passes
 from ..reference.arguments import flatten
 from ..reference.evaluate import run
 from ..reference.inputs import array_functions
@@ -151,8 +150,7 @@ def captured_build(module: ModuleOp, function: str, target: Target) -> CapturedB
             sites.update(_number_calls(module))
             constants.update(_constants(module))
 
-    passes = tuple(PASSES.get(name, name) for stage in STAGES for name in stage.passes)
-    compilation = Compilation(target, build_cache(target, passes), get_context())
+    compilation = Compilation(target, cached_builds(target), get_context())
     planned = compilation.plan(with_marks(module, function), observe)
     codes = compilation.take_kernels(planned).values()
     prefix = f"{_FILE}.{next(_numbers)}"

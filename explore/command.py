@@ -59,12 +59,20 @@ def _has_source(module: ModuleOp) -> bool:
     return any(linecache.getlines(file) for file in files)
 
 
-def load(path: str, name: str | None) -> tuple[str, Any]:
+def load(path: str, name: str | None, target: str = "llvm") -> tuple[str, Any]:
     """The module of a file: a Python program's, which is run, or one of IR.
 
-    Raises UsageError where there is no such file or module, and what the program raises.
+    That of a language model is one of its functions. Raises UsageError where there is no such file
+    or module, and what the program raises.
     """
     file = Path(path)
+    if file.suffix == ".gguf" or (file / "config.json").is_file():
+        from ..llm.compilation import step_module
+        from ..llm.options import Options
+
+        options = Options("int16", "float16", None, target)
+        step = name or "decode"
+        return f"{step} of {file.name}", step_module(file, options, step)
     if not file.is_file():
         raise UsageError(f"expected a file, got '{path}'")
     if file.suffix == ".mlir":
@@ -83,7 +91,7 @@ def load(path: str, name: str | None) -> tuple[str, Any]:
 
         return file.name, from_onnx(path)
     if file.suffix != ".py":
-        raise UsageError(f"expected a file of .py, .mlir, .pt2 or .onnx, got '{path}'")
+        raise UsageError(f"expected a file of .py, .mlir, .pt2, .onnx or .gguf, got '{path}'")
     found = {
         key: value
         for key, value in runpy.run_path(path, run_name=PROGRAM_NAME).items()
@@ -102,8 +110,8 @@ def parser() -> argparse.ArgumentParser:
     """The options of the command."""
     made = argparse.ArgumentParser(prog="xrelax-explore", description=(__doc__ or "").strip())
     add = made.add_argument
-    add("file", help="a Python program with a module, IR (.mlir), or a model (.onnx, .pt2)")
-    add("--module", metavar="NAME", help="which module of the program (the first)")
+    add("file", help="a Python program with a module, IR (.mlir), or a model (.onnx, .pt2, .gguf)")
+    add("--module", metavar="NAME", help="which module (the first), or step of a model (decode)")
     add("--target", default="llvm", help='what to compile for, such as "llvm -mcpu=znver4"')
     add("--export", metavar="PAGE", type=Path, help="write the page to a file, and stop")
     add("--port", type=int, default=0, help="the port to serve at (any that is free)")
@@ -115,7 +123,7 @@ def run(args: Sequence[str] | None = None) -> int:
     """Run the command; the exit status. Mistakes are one line on standard error, status 1."""
     options = parser().parse_args(args)
     try:
-        title, mod = load(options.file, options.module)
+        title, mod = load(options.file, options.module, options.target)
         exploration = explore(mod, options.target, title)
         if options.export is not None:
             from .page import page_text

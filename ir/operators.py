@@ -40,7 +40,12 @@ def constant_data(value: Any, dtype: str) -> TensorData:
 
 
 def tensor_data(value: Any, key: str = "") -> TensorData:
-    """A Tensor, NumPy or torch array as constant data, not copied where it is contiguous."""
+    """A Tensor, NumPy or torch array as constant data, not copied where it is contiguous.
+
+    Constant data is returned as it is: functions that share it have one constant.
+    """
+    if isinstance(value, TensorData):
+        return value
     detach = getattr(value, "detach", None)  # torch shares no memory of what records gradients
     tensor = as_tensor(value if detach is None else detach())
     return TensorData.of(tensor.view(), tensor.dtype, key)

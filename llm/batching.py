@@ -13,16 +13,18 @@ a text has the same bits in any company.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from queue import SimpleQueue
 from threading import Condition, Thread
 from types import TracebackType
 
-from .generation import Generation, Piece, Request
+from .drafts import draft_of
+from .generation import Generation, Piece, Request, guesses_of
 from .language_model import LanguageModel
-from .pages import PLACES, pages_of
+from .pages import CachedSequence
 from .prefixes import PrefixCache
+from .verification import Row, verified
 
 
 class TooManyRequestsError(Exception):
@@ -34,7 +36,13 @@ class Batcher:
 
     `batch` is the most sequences of a step, `chunk` the most tokens of a prompt in it; `limit` is
     the most requests that run or wait; `prefixes` the most prompts that stay in the cache
-    for requests that begin with the same tokens. Usable as a context manager.
+    for requests that begin with the same tokens. `draft` guesses tokens as that of
+    `LanguageModel.generate`: "prompt", or a smaller model, which nothing else may use either.
+    Usable as a context manager.
+
+    A request that runs gets a chunk in as many steps as there are prompts that are not complete,
+    and then a token in each step: with ``c`` chunks, among at most ``r`` such prompts, it ends
+    after ``1 + c * r + max_tokens`` steps at most, unless it loses its pages.
     """
 
     def __init__(
@@ -45,11 +53,18 @@ class Batcher:
         chunk: int = 64,
         limit: int = 256,
         prefixes: int = 32,
+        draft: str | LanguageModel | None = None,
     ):
         self.model, self.limit = model, limit
-        self.context = min(model.config.context, model.pool.count * PLACES)
+        self._draft, self.proposed, self.accepted = draft, 0, 0
+        """How many tokens were guessed for all requests, and how many of them were right."""
+        if (guesses := draft_of(draft)) is not None:
+            guesses.verify(model)
+        self.context = model.pool.room(CachedSequence(), chunk, model.config.context)
         """The most positions of a sequence."""
-        self._batch, self._chunk, self._step_number = batch, chunk, 0
+        self._batch, self._chunk = batch, chunk
+        self.steps = 0
+        """How many steps were begun."""
         self._prefixes = PrefixCache(model.pool, chunk, prefixes)
         self._waiting: deque[Generation] = deque()
         self._running: list[Generation] = []
@@ -103,7 +118,12 @@ class Batcher:
             raise ValueError(f"expected max_tokens of at least 1, got {request.max_tokens}")
         # The last token needs no place: nothing follows it.
         most = min(request.max_tokens, self.context + 1 - length)
-        generation = Generation(replace(request, max_tokens=most), self.model.tokenizer, deliver)
+        generation = Generation(
+            replace(request, max_tokens=most),
+            self.model.tokenizer,
+            deliver,
+            draft_of(self._draft),
+        )
         with self._changed:
             if self._closed:
                 raise RuntimeError("expected requests before the batcher is closed")
@@ -157,7 +177,7 @@ class Batcher:
             for generation in ended:
                 self._end(generation, "cancelled")
             self._admit()
-            self._step_number += 1
+            self.steps += 1
             self._prefill()
             self._decode()
 
@@ -171,16 +191,19 @@ class Batcher:
                 if not self._waiting:
                     return
                 first = self._waiting[0]
-            promised = sum(pages_of(len(g.text)) - len(g.sequence.pages) for g in self._running)
-            needed = promised + pages_of(len(first.text)) + len(self._running)
+            promised = sum(self._pages_for(g) - len(g.sequence.pages) for g in self._running)
+            needed = promised + self._pages_for(first) + len(self._running)
             while needed > self.model.pool.free:
                 if not self._prefixes.free_oldest():
                     return
             with self._changed:
                 self._waiting.popleft()
             first.sequence = self._prefixes.begin(first.request.tokens)
-            first.served = self._step_number
+            first.served = self.steps
             self._running.append(first)
+
+    def _pages_for(self, generation: Generation) -> int:
+        return self.model.pool.pages_for(len(generation.text), self._chunk)
 
     def _prefill(self) -> None:
         """Compute a chunk of the prompt that had none for longest."""
@@ -188,7 +211,7 @@ class Batcher:
         if not filling:
             return
         generation = min(filling, key=lambda g: g.served)
-        generation.served = self._step_number
+        generation.served = self.steps
         count = min(generation.missing, self._chunk)
         if not self._has_room(generation, count, 0):
             return
@@ -215,24 +238,37 @@ class Batcher:
         if not ready:
             return
         try:
-            sequences, tokens = [g.sequence for g in ready], [g.next_token for g in ready]
-            logits = self.model.decode(sequences, tokens)
-            chosen = self.model.choose(logits, [g.sampler for g in ready])
+            guesses = guesses_of(ready, self.model.pool, reserved)
+            rows = [
+                Row(g.sequence, g.next_token, g.sampler, guessed)
+                for g, guessed in zip(ready, guesses, strict=True)
+            ]
+            chosen = verified(self.model, rows)
         except Exception as error:
             for generation in ready:
                 self._end(generation, "error", error=error)
             return
-        for generation, token in zip(ready, chosen, strict=True):
-            if generation.sequence.length < len(generation.text):
-                continue  # a token that was chosen before its request lost its pages
+        for generation, guessed, tokens in zip(ready, guesses, chosen, strict=True):
+            self.proposed, self.accepted = (
+                self.proposed + len(guessed),
+                self.accepted + len(tokens) - 1,
+            )
+            # A token that was chosen before its request lost its pages is in the text.
+            if generation.sequence.length + len(tokens) > len(generation.text):
+                self._append(generation, tokens)
+
+    def _append(self, generation: Generation, tokens: Sequence[int]) -> None:
+        """Append tokens to a text, and deliver each, up to its end."""
+        for token in tokens:
             try:
                 text, reason = generation.append(token)
             except Exception as error:
                 self._end(generation, "error", error=error)
-                continue
+                return
             if reason is not None:
                 self._end(generation, reason, text)
-            elif text:
+                return
+            if text:
                 self._deliver(generation, Piece(text, generation.count))
 
     def _has_room(self, generation: Generation, count: int, reserved: int) -> bool:
@@ -242,7 +278,7 @@ class Batcher:
             if self._prefixes.free_oldest():
                 continue
             last = self._running.pop()
-            pool.truncate(last.sequence, 0)
+            self._free(last)
             with self._changed:
                 self._waiting.appendleft(last)
             if last is generation:
@@ -258,10 +294,16 @@ class Batcher:
     ) -> None:
         if generation in self._running:
             self._running.remove(generation)
-        self.model.pool.truncate(generation.sequence, 0)
+        self._free(generation)
         with self._changed:
             self._count -= 1
         self._deliver(generation, Piece(text, generation.count, reason, error))
+
+    def _free(self, generation: Generation) -> None:
+        """Free the pages of a request, also those of its draft."""
+        self.model.pool.truncate(generation.sequence, 0)
+        if generation.draft is not None:
+            generation.draft.close()
 
     def _deliver(self, generation: Generation, piece: Piece) -> None:
         try:

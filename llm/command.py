@@ -37,6 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             path,
             context=options.context,
             activations=options.activations,
+            cache=options.cache,
             weights=options.weights,
         )
         draft = draft_of(
@@ -126,6 +127,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--min-p", type=float, default=0.0, help="part of the best one's (0)")
     parser.add_argument("--repetition-penalty", type=float, default=1.0, help="(1)")
     parser.add_argument("--activations", default="int16", help="int8, int16 (default) or float32")
+    parser.add_argument(
+        "--cache", default="float16", help="int8, float16 (default), bfloat16 or float32"
+    )
     parser.add_argument("--weights", help="round floats to q4_0, q4_1, q5_0, q5_1 or q8_0")
     parser.add_argument("--draft", help="guess tokens: prompt (repeats), or the file of a model")
     parser.add_argument("--seed", type=int, help="of random choices")

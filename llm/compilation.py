@@ -8,7 +8,8 @@ from typing import Any
 
 from ..driver import build
 from ..ir.module import IRModule
-from ..relax.transform import BindParams
+from ..ir.operators import tensor_data
+from ..relax.transform import BindParams, DeadCodeElimination
 from ..runtime.executable import Executable
 from .architectures import ARCHITECTURES
 from .architectures.weights import Weights
@@ -19,6 +20,7 @@ from .options import Options
 from .steps import Functions
 from .tokenizer import Tokenizer
 
+FUNCTIONS = ("decode", "prefill", "choose")
 KEPT = ("position_embd.weight",)
 """Matrices that stay floats: tables that are added to others."""
 
@@ -28,6 +30,12 @@ def compile_files(path: Path, options: Options) -> tuple[dict[str, Any], list[st
 
     Raises what `load` does.
     """
+    notes, others, module = read_files(path, options)
+    return notes, others, build(module, options.target)
+
+
+def read_files(path: Path, options: Options) -> tuple[dict[str, Any], list[str], IRModule]:
+    """What `compile_files` returns, before the compilation of the functions."""
     source = ModelFolder.open(path) if path.is_dir() else GgufFile.open(path)
     config = source.configuration(options.activations, options.cache)
     notes = {"configuration": asdict(config), "vocabulary": source.vocabulary()}
@@ -44,14 +52,25 @@ def compile_files(path: Path, options: Options) -> tuple[dict[str, Any], list[st
             f"expected weights that {config.architecture} has in '{path}', got "
             f"'{next(iter(weights.unread))}'"
         )
-    functions = module_of(Functions(model, config))
-    return notes, list(map(str, source.others)), build(functions, options.target)
+    return notes, list(map(str, source.others)), module_of(Functions(model, config))
+
+
+def step_module(path: Path, options: Options, function: str) -> IRModule:
+    """One function of a model, with what it calls: "decode", "prefill" or "choose".
+
+    Raises ValueError with one line for other functions, and what `load` does.
+    """
+    if function not in FUNCTIONS:
+        raise ValueError(f"expected a function of {', '.join(FUNCTIONS)}, got '{function}'")
+    *_, module = read_files(path, options)
+    return DeadCodeElimination([function])(module)
 
 
 def module_of(functions: Functions) -> IRModule:
     """The functions `decode` and `prefill`, with the weights as constants."""
     module, parameters = functions.export_tvm(functions.spec())
-    values = {name: parameter.data for name, parameter in parameters}
+    # One constant for all functions, which would be several arrays in files otherwise.
+    values = {name: tensor_data(parameter.data, name) for name, parameter in parameters}
     for name in functions.spec():
         module = BindParams(name, values)(module)
     return module

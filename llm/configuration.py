@@ -58,6 +58,21 @@ class Configuration:
         """The positions that a layer sees, 0 for all."""
         return self.windows[layer] if self.windows else 0
 
+    @property
+    def reaches(self) -> tuple[int, ...]:
+        """What layers read of the cache: 0 for all positions, and the longest window."""
+        windows = self.windows or (0,)
+        return tuple(dict.fromkeys(self.reach(layer) for layer in range(len(windows))))
+
+    def reach(self, layer: int) -> int:
+        """Which of `reaches` a layer has."""
+        return max(self.windows) if self.window(layer) else 0
+
+    @property
+    def kept(self) -> int:
+        """The last positions that some layer still sees, 0 for all."""
+        return 0 if 0 in self.reaches else max(self.reaches)
+
     def is_local(self, layer: int) -> bool:
         """Whether a layer has the rotations of `local_base`."""
         return self.local_base is not None and self.window(layer) > 0

@@ -41,6 +41,7 @@ class Conversation:
         self.messages.append({"role": "user", "content": text})
         tokens = model.tokenizer.encode_chat(self.messages)
         same = common_prefix(np.asarray(tokens[:-1]), np.asarray(self._tokens))
+        same = model.pool.resumable(self._sequence, same)
         model.pool.truncate(self._sequence, same)
         self._tokens = tokens[:same]
         said = ""

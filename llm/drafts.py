@@ -38,8 +38,10 @@ class Model(Protocol):
         """Append tokens to a sequence; returns the logits (vocabulary,) after them."""
         ...
 
-    def extend(self, sequence: CachedSequence, tokens: Sequence[int]) -> NDArray[np.float32]:
-        """Append tokens to a sequence; returns the logits (tokens, vocabulary) after each."""
+    def decode(
+        self, sequences: Sequence[CachedSequence], tokens: Sequence[int]
+    ) -> NDArray[np.float32]:
+        """Append a token to each sequence; returns the logits (sequences, vocabulary)."""
         ...
 
     def room(self, sequence: CachedSequence) -> int:
@@ -59,6 +61,10 @@ class Draft(ABC):
     def acceptance(self) -> float:
         """The part of the guessed tokens that were right; 0 before the first guess."""
         return self.accepted / max(1, self.proposed)
+
+    def count_right(self, proposed: int, accepted: int) -> None:
+        """Note how many tokens a model has verified, and how many of them were right."""
+        self.proposed, self.accepted = self.proposed + proposed, self.accepted + accepted
 
     def verify(self, model: Model) -> None:
         """Raise ValueError with one line for a model whose tokens the draft does not know."""
@@ -91,7 +97,7 @@ class DraftModel(Draft):
     def __init__(self, model: Model, count: int = TOKENS):
         super().__init__(count)
         self.model = model
-        self._sequence, self._known = CachedSequence(), list[int]()
+        self.sequence, self._known = CachedSequence(), list[int]()
 
     def verify(self, model: Model) -> None:
         if self.model.tokenizer.vocabulary() != model.tokenizer.vocabulary():
@@ -100,25 +106,61 @@ class DraftModel(Draft):
             raise ValueError("expected another model as the draft, got the model itself")
 
     def propose(self, text: Sequence[int]) -> list[int]:
-        model, sequence = self.model, self._sequence
+        return propose_together([self], [text])[0]
+
+    def begin(self, text: Sequence[int]) -> list[int]:
+        """The first guess after a text; none if the cache has no room for the others."""
+        model, sequence = self.model, self.sequence
         same = common_prefix(np.asarray(text[:-1]), np.asarray(self._known))
+        same = model.pool.resumable(sequence, same)
         model.pool.truncate(sequence, same)
         self._known = list(text[:same])
         if len(text) + self.count > min(model.config.context, model.room(sequence)):
             return []
-        new, found = list(text[same:]), list[int]()
-        logits = model.prefill(sequence, new) if len(new) > 1 else model.extend(sequence, new)[0]
+        new = list(text[same:])
+        logits = model.prefill(sequence, new) if len(new) > 1 else model.decode([sequence], new)[0]
         self._known += new
-        while True:
-            found.append(int(logits.argmax()))
-            if len(found) == self.count or found[-1] in model.tokenizer.ends:
-                return found
-            logits = model.extend(sequence, found[-1:])[0]
-            self._known.append(found[-1])
+        return [int(logits.argmax())]
+
+    def has_room(self, found: Sequence[int]) -> bool:
+        """Whether another guess may follow those that are found."""
+        return 0 < len(found) < self.count and found[-1] not in self.model.tokenizer.ends
+
+    def note(self, token: int) -> None:
+        """Note a guess that was appended to the sequence."""
+        self._known.append(token)
 
     def close(self) -> None:
-        self.model.pool.truncate(self._sequence, 0)
+        self.model.pool.truncate(self.sequence, 0)
         self._known = []
+
+
+def propose_together(drafts: Sequence[Draft], texts: Sequence[Sequence[int]]) -> list[list[int]]:
+    """The guesses of drafts after texts; models compute those of all their texts together."""
+    found = [
+        draft.begin(text) if isinstance(draft, DraftModel) else draft.propose(text)
+        for draft, text in zip(drafts, texts, strict=True)
+    ]
+    by_model: dict[int, list[tuple[DraftModel, list[int]]]] = {}
+    for draft, guesses in zip(drafts, found, strict=True):
+        if isinstance(draft, DraftModel):
+            by_model.setdefault(id(draft.model), []).append((draft, guesses))
+    for own in by_model.values():
+        _guess_further(own)
+    return found
+
+
+def _guess_further(drafts: Sequence[tuple[DraftModel, list[int]]]) -> None:
+    """Append further guesses of one model, a token of each text at a time."""
+    while own := [(draft, found) for draft, found in drafts if draft.has_room(found)]:
+        model = own[0][0].model
+        if sum(model.pool.needed(draft.sequence, 1) for draft, _ in own) > model.pool.free:
+            return
+        last = [found[-1] for _, found in own]
+        logits = model.decode([draft.sequence for draft, _ in own], last)
+        for (draft, found), token, row in zip(own, last, logits, strict=True):
+            draft.note(token)
+            found.append(int(row.argmax()))
 
 
 def draft_of(draft: str | Model | Draft | None) -> Draft | None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from .pages import CachedSequence
+from .drafts import Draft, propose_together
+from .pages import CachedSequence, PagePool
 from .sampling import Sampler, Sampling
 from .text_pieces import StopStrings, TextPieces
 from .tokenizer import Tokenizer
@@ -42,8 +43,14 @@ class Generation:
     ``sequence.length`` of them are in the cache.
     """
 
-    def __init__(self, request: Request, tokenizer: Tokenizer, deliver: Callable[[Piece], None]):
-        self.request, self.deliver = request, deliver
+    def __init__(
+        self,
+        request: Request,
+        tokenizer: Tokenizer,
+        deliver: Callable[[Piece], None],
+        draft: Draft | None = None,
+    ):
+        self.request, self.deliver, self.draft = request, deliver, draft
         self.text, self.sequence = list(request.tokens), CachedSequence()
         self.is_cancelled = False
         self.served = 0
@@ -65,6 +72,13 @@ class Generation:
     def missing(self) -> int:
         """How many tokens of the prompt are not in the cache, without its last one."""
         return max(len(self.request.tokens) - 1 - self.sequence.length, 0)
+
+    @property
+    def most_guesses(self) -> int:
+        """How many tokens a draft may guess after the next one; 0 for a text that is known."""
+        if self.draft is None or self.sequence.length < len(self.text) - 1:
+            return 0
+        return self.request.max_tokens - self.count - 1
 
     @property
     def next_token(self) -> int:
@@ -92,3 +106,20 @@ class Generation:
     def rest(self) -> str:
         """The text that still waits, at the end."""
         return self._stops.add(self._pieces.rest()) + self._stops.rest()
+
+
+def guesses_of(ready: Sequence[Generation], pool: PagePool, reserved: int) -> list[list[int]]:
+    """What drafts guess after the next token of each text, as far as there are free pages for it.
+
+    `reserved` are the pages that the next tokens take.
+    """
+    drafts = [(g, g.draft) for g in ready if g.draft is not None and g.most_guesses > 0]
+    proposed = propose_together([d for _, d in drafts], [g.text for g, _ in drafts])
+    found = {id(g): p[: g.most_guesses] for (g, _), p in zip(drafts, proposed, strict=True)}
+    kept: list[list[int]] = []
+    for generation in ready:
+        sequence, guessed = generation.sequence, found.get(id(generation), [])
+        more = pool.needed(sequence, 1 + len(guessed)) - pool.needed(sequence, 1)
+        kept.append(guessed if reserved + more <= pool.free else [])
+        reserved += more if kept[-1] else 0
+    return kept

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from .pages import PLACES, CachedSequence, PagePool, table_of
 from .reports import ModelDebug, ModelProfile
 from .sampling import Sampler, Sampling, choice_arguments
 from .tokenizer import Tokenizer
+from .verification import Row, verified
 
 CHUNK = 512
 """The most tokens of a call of `prefill`."""
@@ -30,14 +32,12 @@ class LanguageModel:
         tokenizer: Tokenizer,
         executable: Executable,
         context: int,
-        build: Callable[[], Executable] | None = None,
+        inspect: Callable[[Executable], None] | None = None,
     ):
         self.config, self.tokenizer = config, tokenizer
-        self.pool = PagePool(config.pages, -(-context // PLACES))
-        self._build = build
-        self._use(executable)
-
-    def _use(self, executable: Executable) -> None:
+        self.pool = PagePool(config.pages, -(-context // PLACES), config.kept)
+        self._inspect = inspect
+        """Sets the profiler and debugger of an executable from the cache."""
         self.executable = executable
         self._decode, self._prefill = executable["decode"], executable["prefill"]
         self._choose = executable["choose"]
@@ -130,20 +130,15 @@ class LanguageModel:
         left: int,
     ) -> list[int]:
         """Append a token, and what is right of a draft; returns the tokens that follow it."""
-        first, guessed = sequence.length, list[int]()
+        guessed = list[int]()
         if draft is not None:
-            most = min(left - 1, self.room(sequence) - first - 1)
+            most = min(left - 1, self.room(sequence) - sequence.length - 1)
             guessed = draft.propose([*text, token])[: max(0, most)]
-        new = [token, *guessed]
-        samplers = [sampler.after(guessed[:count]) for count in range(len(new))]
-        chosen = self.choose(self.extend(sequence, new), samplers)
-        pairs = zip(guessed, chosen, strict=False)
-        right = next((n for n, (a, b) in enumerate(pairs) if a != b), len(guessed))
-        self.pool.truncate(sequence, first + 1 + right)
-        text += new[: 1 + right]
+        (chosen,) = verified(self, [Row(sequence, token, sampler, guessed)])
+        text += [token, *chosen[:-1]]
         if draft is not None:
-            draft.proposed, draft.accepted = draft.proposed + len(guessed), draft.accepted + right
-        return chosen[: right + 1]
+            draft.count_right(len(guessed), len(chosen) - 1)
+        return chosen
 
     def new_sequence(self) -> CachedSequence:
         """An empty sequence; `pool.truncate(sequence, 0)` frees its pages."""
@@ -173,49 +168,43 @@ class LanguageModel:
             logits = self._prefill(*self._prefill_arguments(sequence, chunk))
         return logits.numpy()[0]
 
-    def _prefill_arguments(
-        self, sequence: CachedSequence, tokens: Sequence[int]
-    ) -> list[NDArray[Any]]:
+    def _prefill_arguments(self, sequence: CachedSequence, tokens: Sequence[int]) -> list[Any]:
         """Make room for tokens; returns the arguments of `prefill`."""
-        positions = np.arange(sequence.length, sequence.length + len(tokens), dtype=np.int32)
+        start = sequence.length
+        positions = np.arange(start, start + len(tokens), dtype=np.int32)
         slots = self.pool.extend(sequence, len(tokens))
-        known = (np.asarray(tokens, np.int32), positions, slots, sequence.slots())
-        return [*known, *self.pool.arrays]
+        firsts = [max(0, start + 1 - reach) if reach else 0 for reach in self.config.reaches]
+        histories = [sequence.slots(first) for first in firsts]
+        return [np.asarray(tokens, np.int32), positions, slots, *histories, *self.pool.arrays]
 
     def decode(
         self, sequences: Sequence[CachedSequence], tokens: Sequence[int]
     ) -> NDArray[np.float32]:
-        """Append one token to each sequence; returns the logits (sequences, vocabulary)."""
+        """Append one token to each sequence; returns the logits (sequences, vocabulary).
+
+        A sequence that follows itself gets several tokens, and the logits after each have the bits
+        of those that are computed one after the other. Raises MemoryError as `PagePool.extend`.
+        """
         return self._decode(*self._decode_arguments(sequences, tokens)).numpy()
 
     def _decode_arguments(
         self, sequences: Sequence[CachedSequence], tokens: Sequence[int]
-    ) -> list[NDArray[Any]]:
+    ) -> list[Any]:
         """Make room for a token of each sequence; returns the arguments of `decode`."""
-        positions = np.asarray([s.length for s in sequences], np.int32)
-        slots = np.concatenate([self.pool.extend(s, 1) for s in sequences])
-        return self._rows(sequences, tokens, positions, slots)
+        places, slots = list[NDArray[np.int32]](), list[NDArray[np.int32]]()
+        for _, run in groupby(sequences, key=id):
+            sequence, *others = run
+            start, count = sequence.length, 1 + len(others)
+            places.append(np.arange(start, start + count, dtype=np.int32))
+            slots.append(self.pool.extend(sequence, count))
+        positions = np.concatenate(places)
+        seen = [table_of(sequences, positions + 1, reach) for reach in self.config.reaches]
+        known = np.asarray(tokens, np.int32), positions, np.concatenate(slots)
+        return [*known, *(array for pair in seen for array in pair), *self.pool.arrays]
 
     def extend(self, sequence: CachedSequence, tokens: Sequence[int]) -> NDArray[np.float32]:
-        """Append tokens to a sequence; returns the logits (tokens, vocabulary) after each.
-
-        They have the bits of those that `decode` computes one after the other. Raises MemoryError
-        as `PagePool.extend` does.
-        """
-        positions = np.arange(sequence.length, sequence.length + len(tokens), dtype=np.int32)
-        slots = self.pool.extend(sequence, len(tokens))
-        rows = self._rows([sequence] * len(tokens), tokens, positions, slots)
-        return self._decode(*rows).numpy()
-
-    def _rows(
-        self,
-        sequences: Sequence[CachedSequence],
-        tokens: Sequence[int],
-        positions: NDArray[np.int32],
-        slots: NDArray[np.int32],
-    ) -> list[NDArray[Any]]:
-        known = (np.asarray(tokens, np.int32), positions, slots, table_of(sequences), positions + 1)
-        return [*known, *self.pool.arrays]
+        """Append tokens to a sequence; returns the logits (tokens, vocabulary) after each."""
+        return self.decode([sequence] * len(tokens), tokens)
 
     def choose(self, logits: NDArray[np.float32], samplers: Sequence[Sampler]) -> list[int]:
         """The next token of each text by its logits (texts, vocabulary); -1 if these have NaN."""
@@ -223,7 +212,7 @@ class LanguageModel:
 
     def room(self, sequence: CachedSequence) -> int:
         """The length to which a sequence can grow: the context, or what the free pages permit."""
-        return min(self.config.context, (len(sequence.pages) + self.pool.free) * PLACES)
+        return self.pool.room(sequence, CHUNK, self.config.context)
 
     def profile(
         self, function: str = "decode", *, length: int = 32, sequences: int = 1, repeat: int = 20
@@ -231,8 +220,9 @@ class LanguageModel:
         """The time of each kernel of a step, in all layers and in each: ``print(model.profile())``.
 
         A step of "decode" takes a token of some sequences of a length, one of "prefill" a prompt of
-        this length. The model is compiled again if it comes from the cache. Raises ValueError with
-        one line for other functions, and for sequences that are longer than the context.
+        this length. The first profile links another build, whose kernels come from the cache.
+        Raises ValueError with one line for other functions, and for sequences that are longer than
+        the context.
         """
         with self._step_of(function, [1] * length, sequences) as arguments:
             report = self._inspected().profile(function, *arguments, repeat=repeat)
@@ -250,8 +240,8 @@ class LanguageModel:
         """The error after each layer of a step, with the first bad one: ``print(model.debug(…))``.
 
         The reference is the graph in float64, or another build of the same model. A step of
-        "prefill" takes a prompt, one of "decode" the last token after it. The model is compiled
-        again if it comes from the cache. Raises what `profile` does.
+        "prefill" takes a prompt, one of "decode" the last token after it. Kernels are those of the
+        cache. Raises what `profile` does.
         """
         tokens = self.tokenizer.encode(prompt)
         other: Any = reference
@@ -264,9 +254,7 @@ class LanguageModel:
         return ModelDebug(report)
 
     @contextmanager
-    def _step_of(
-        self, function: str, tokens: Sequence[int], count: int
-    ) -> Generator[list[NDArray[Any]]]:
+    def _step_of(self, function: str, tokens: Sequence[int], count: int) -> Generator[list[Any]]:
         """The arguments of a step on sequences that are freed at the end."""
         if function not in ("decode", "prefill"):
             raise ValueError(f"expected a function of decode, prefill, got {function!r}")
@@ -288,7 +276,7 @@ class LanguageModel:
                 self.pool.truncate(sequence, 0)
 
     def _inspected(self) -> Executable:
-        """The executable, built by this process."""
-        if self.executable.profiler is None and self._build is not None:
-            self._use(self._build())
+        """The executable, with a profiler and a debugger."""
+        if self.executable.profiler is None and self._inspect is not None:
+            self._inspect(self.executable)
         return self.executable

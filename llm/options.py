@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 ACTIVATIONS = ("int8", "int16", "float32")
-CACHES = ("float16", "float32")
+CACHES = ("int8", "float16", "bfloat16", "float32")
 WEIGHTS = ("q4_0", "q4_1", "q5_0", "q5_1", "q8_0")
 
 

@@ -1,4 +1,4 @@
-"""The pages of the cache in the functions of a language model: kernels that write and read them."""
+"""The pages of the cache in the functions of a language model: calls that write and read them."""
 
 from __future__ import annotations
 
@@ -10,55 +10,17 @@ from ..builder import op
 from ..builder.block_builder import BlockBuilder
 from ..ir.expr import Expr, Var
 from ..ir.struct_info import TensorStructInfo
-from ..script import tir as T
+from .page_writers import writers
 from .pages import PLACES, PageLayout
 
 
 def page_parameters(layout: PageLayout) -> dict[str, TensorStructInfo]:
     """The pages of all layers as parameters of a function: ``keys_0``, ``values_0``, …"""
-    shapes = {
-        "keys": ("pages", layout.heads, layout.size, PLACES),
-        "values": ("pages", layout.heads, PLACES, layout.size),
-    }
     return {
-        f"{kind}_{layer}": TensorStructInfo(shape, layout.dtype)
+        f"{part}_{layer}": TensorStructInfo(("pages", *shape), dtype)
         for layer in range(layout.layers)
-        for kind, shape in shapes.items()
+        for part, (shape, dtype) in layout.parts.items()
     }
-
-
-def key_writer(heads: int, size: int, dtype: str) -> Any:
-    """The kernel that stores keys (n, heads, size) at places of pages."""
-
-    @T.prim_func(private=True)
-    def write_keys(keys: T.handle, slots: T.handle, pages: T.handle):
-        n, count = T.int64(), T.int64()
-        X = T.match_buffer(keys, (n, heads, size), "float32")
-        S = T.match_buffer(slots, (n,), "int32")
-        Y = T.match_buffer(pages, (count, heads, size, PLACES), dtype)
-        for i, h, d in T.grid(n, heads, size):
-            with T.block("keys"):
-                vi, vh, vd = T.axis.remap("SSS", [i, h, d])
-                Y[S[vi] // PLACES, vh, vd, S[vi] % PLACES] = T.Cast(dtype, X[vi, vh, vd])
-
-    return write_keys
-
-
-def value_writer(heads: int, size: int, dtype: str) -> Any:
-    """The kernel that stores values (n, heads, size) at places of pages."""
-
-    @T.prim_func(private=True)
-    def write_values(values: T.handle, slots: T.handle, pages: T.handle):
-        n, count = T.int64(), T.int64()
-        X = T.match_buffer(values, (n, heads, size), "float32")
-        S = T.match_buffer(slots, (n,), "int32")
-        Y = T.match_buffer(pages, (count, heads, PLACES, size), dtype)
-        for i, h, d in T.grid(n, heads, size):
-            with T.block("values"):
-                vi, vh, vd = T.axis.remap("SSS", [i, h, d])
-                Y[S[vi] // PLACES, vh, S[vi] % PLACES, vd] = T.Cast(dtype, X[vi, vh, vd])
-
-    return write_values
 
 
 class PagesInGraph:
@@ -67,43 +29,69 @@ class PagesInGraph:
     def __init__(self, layout: PageLayout, pages: Sequence[Var], slots: Var):
         builder = BlockBuilder.current()
         assert builder is not None
-        sizes = layout.heads, layout.size, layout.dtype
-        self._write_keys = builder.add_func(key_writer(*sizes), "write_keys")
-        self._write_values = builder.add_func(value_writer(*sizes), "write_values")
-        self._pages: list[Expr] = list(pages)
-        self._slots = slots
+        self._writers = {
+            name: builder.add_func(kernel, f"write_{name}")
+            for name, kernel in writers(layout).items()
+        }
+        self._parts, self._slots = list(layout.parts), slots
+        count = len(self._parts)
+        self._pages: list[list[Expr]] = [
+            list(pages[at : at + count]) for at in range(0, len(pages), count)
+        ]
 
-    def write(self, layer: int, keys: Expr, values: Expr) -> tuple[Expr, Expr]:
-        """Store keys and values (n, heads, size) at the slots; returns the layer's pages."""
-        written: list[Expr] = []
-        kernels = (self._write_keys, keys), (self._write_values, values)
-        for pages, (kernel, new) in zip(self._pages[2 * layer :], kernels, strict=False):
-            info = pages.struct_info
-            written.append(
-                op.call_tir_inplace(kernel, [new, self._slots, pages], [2], out_sinfo=info)
+    def write(self, layer: int, keys: Expr, values: Expr) -> list[Expr]:
+        """Store keys and values (n, heads, size) at the slots; returns the layer's arrays.
+
+        They are keys and values, and then the scales of both if there are some.
+        """
+        pages, written = self._pages[layer], list[list[Expr]]()
+        for number, (kernel, new) in enumerate(
+            zip(self._writers.values(), (keys, values), strict=True)
+        ):
+            own = pages[number::2]
+            infos = [p.struct_info for p in own]
+            found = op.call_tir_inplace(
+                kernel,
+                [new, self._slots, *own],
+                list(range(2, 2 + len(own))),
+                out_sinfo=infos if len(own) > 1 else infos[0],
             )
-        self._pages[2 * layer : 2 * layer + 2] = written
-        return written[0], written[1]
+            written.append([found[i] for i in range(len(own))] if len(own) > 1 else [found])
+        self._pages[layer] = [p for pair in zip(*written, strict=True) for p in pair]
+        return self._pages[layer]
 
     def read(self, layer: int, slots: Expr, dtype: str) -> list[Expr]:
         """Keys and values (1, n, key heads, size) at slots, in a dtype."""
         builder = BlockBuilder.current()
         assert builder is not None
-        kinds = zip((_read_keys, _read_values), self._pages[2 * layer :], strict=False)
-        return [builder.call_te(read, pages, slots, dtype) for read, pages in kinds]
+        pages = self._pages[layer]
+        return [
+            builder.call_te(read, slots, dtype, *pages[number::2])
+            for number, read in enumerate((_read_keys, _read_values))
+        ]
 
 
-def _read_keys(pages: te.Tensor, slots: te.Tensor, dtype: str) -> te.Tensor:
+def _read_keys(slots: te.Tensor, dtype: str, pages: te.Tensor, *scales: te.Tensor) -> te.Tensor:
     def element(_: Any, i: Any, h: Any, d: Any) -> Any:
-        return pages[slots[i] // PLACES, h, d, slots[i] % PLACES].astype(dtype)
+        number = pages[slots[i] // PLACES, h, d, slots[i] % PLACES]
+        return _scaled(number, slots[i], h, scales).astype(dtype)
 
     _, heads, size, _ = pages.shape
     return te.compute((1, slots.shape[0], heads, size), element, name="keys")
 
 
-def _read_values(pages: te.Tensor, slots: te.Tensor, dtype: str) -> te.Tensor:
+def _read_values(slots: te.Tensor, dtype: str, pages: te.Tensor, *scales: te.Tensor) -> te.Tensor:
     def element(_: Any, i: Any, h: Any, d: Any) -> Any:
-        return pages[slots[i] // PLACES, h, slots[i] % PLACES, d].astype(dtype)
+        number = pages[slots[i] // PLACES, h, slots[i] % PLACES, d]
+        return _scaled(number, slots[i], h, scales).astype(dtype)
 
     _, heads, _, size = pages.shape
     return te.compute((1, slots.shape[0], heads, size), element, name="values")
+
+
+def _scaled(number: Any, slot: Any, head: Any, scales: Sequence[te.Tensor]) -> Any:
+    """What a number of a page stands for, in float32."""
+    found = number.astype("float32")
+    for own in scales:
+        found = found * own[slot // PLACES, head, slot % PLACES]
+    return found

@@ -23,7 +23,7 @@ class PrefixCache:
 
     def keep(self, prompt: Sequence[int], sequence: CachedSequence) -> None:
         """Take over a sequence of a prompt, with or without its last token."""
-        length = self._whole(len(prompt) - 1)
+        length = self._pool.resumable(sequence, self._whole(len(prompt) - 1))
         self._pool.truncate(sequence, length)
         if not length:
             return
@@ -40,7 +40,10 @@ class PrefixCache:
     def begin(self, prompt: Sequence[int]) -> CachedSequence:
         """A new sequence with the longest prefix of a prompt that is kept, in shared pages."""
         tokens = np.asarray(prompt[:-1])
-        lengths = [self._whole(common_prefix(tokens, kept)) for kept, _ in self._kept]
+        lengths = [
+            self._pool.resumable(sequence, self._whole(common_prefix(tokens, kept)))
+            for kept, sequence in self._kept
+        ]
         if not max(lengths, default=0):
             return CachedSequence()
         best = int(np.argmax(lengths))

@@ -49,14 +49,16 @@ def _serve(options: argparse.Namespace) -> None:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     # A port that is taken is said before the model is compiled.
     with socket.create_server((host, options.port), family=family, backlog=2048) as listener:
+        draft = options.draft if options.draft in (None, "prompt") else load(options.draft)
         model = load(
             options.model,
             context=options.context,
             activations=options.activations,
+            cache=options.cache,
             weights=options.weights,
         )
         name, port = Path(options.model).stem, listener.getsockname()[1]
-        with Batcher(model, limit=options.max_requests) as batcher:
+        with Batcher(model, limit=options.max_requests, draft=draft) as batcher:
             config = uvicorn.Config(
                 Server(batcher, name, key).app,
                 log_level="warning",
@@ -78,5 +80,9 @@ def _parser() -> argparse.ArgumentParser:
         "--max-requests", type=int, default=256, help="that run or wait at once (256)"
     )
     parser.add_argument("--activations", default="int16", help="int8, int16 (default) or float32")
+    parser.add_argument(
+        "--cache", default="float16", help="int8, float16 (default), bfloat16 or float32"
+    )
     parser.add_argument("--weights", help="round floats to q4_0, q4_1, q5_0, q5_1 or q8_0")
+    parser.add_argument("--draft", help="guess tokens: prompt (repeats), or the file of a model")
     return parser

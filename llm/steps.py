@@ -53,8 +53,13 @@ class Step(ABC):
         return builder.emit(x, f"layer_{layer}_result")
 
     @abstractmethod
-    def attend(self, layer: int, query: Expr, key: Expr, value: Expr) -> Expr:
-        """Store keys and values (n, key heads, size); what the queries (n, heads, size) gather."""
+    def attend(
+        self, layer: int, query: Expr, key: Expr, value: Expr, scale: float | None = None
+    ) -> Expr:
+        """Store keys and values (n, key heads, size); what the queries (n, heads, size) gather.
+
+        `scale` is the factor of products, by default that of the configuration.
+        """
 
     @abstractmethod
     def last(self, x: Expr) -> Expr:
@@ -62,30 +67,35 @@ class Step(ABC):
 
 
 class DecodeStep(Step):
-    """One token of each sequence."""
+    """One token of each sequence.
+
+    `seen` has a table of pages and lengths in them for each of the configuration's `reaches`.
+    """
 
     def __init__(
         self,
         config: Configuration,
         positions: Var,
         slots: Var,
-        table: Var,
-        lengths: Var,
+        seen: Sequence[Var],
         pages: Sequence[Var],
         count: Any,
     ):
         super().__init__(config, positions, slots, pages, count)
-        self._pages_of, self._lengths = table, lengths
+        pairs = zip(seen[::2], seen[1::2], strict=True)
+        self._seen = dict(zip(config.reaches, pairs, strict=True))
 
-    def attend(self, layer: int, query: Expr, key: Expr, value: Expr) -> Expr:
-        keys, values = self.pages.write(layer, key, value)
+    def attend(
+        self, layer: int, query: Expr, key: Expr, value: Expr, scale: float | None = None
+    ) -> Expr:
+        keys, values, *scales = self.pages.write(layer, key, value)
         return op.nn.paged_attention(
             query,
             keys,
             values,
-            self._pages_of,
-            self._lengths,
-            scale=self.config.scale,
+            *self._seen[self.config.reach(layer)],
+            *scales,
+            scale=self.config.scale if scale is None else scale,
             window=self.config.window(layer),
             softcap=self.config.softcap,
         )
@@ -95,29 +105,34 @@ class DecodeStep(Step):
 
 
 class PrefillStep(Step):
-    """Several tokens of one sequence, after those that are in its pages."""
+    """Several tokens of one sequence, after those that are in its pages.
+
+    `histories` has the slots of what layers see, for each of the configuration's `reaches`.
+    """
 
     def __init__(
         self,
         config: Configuration,
         positions: Var,
         slots: Var,
-        history: Var,
+        histories: Sequence[Var],
         pages: Sequence[Var],
         count: Any,
     ):
         super().__init__(config, positions, slots, pages, count)
-        self._history = history
+        self._histories = dict(zip(config.reaches, histories, strict=True))
 
-    def attend(self, layer: int, query: Expr, key: Expr, value: Expr) -> Expr:
+    def attend(
+        self, layer: int, query: Expr, key: Expr, value: Expr, scale: float | None = None
+    ) -> Expr:
         self.pages.write(layer, key, value)
-        dtype = self.config.attention
-        keys, values = self.pages.read(layer, self._history, dtype)
+        dtype, reach = self.config.attention, self.config.reach(layer)
+        keys, values = self.pages.read(layer, self._histories[reach], dtype)
         found = op.nn.attention(
             op.astype(op.expand_dims(query, axis=0), dtype),
             keys,
             values,
-            scale=self.config.scale,
+            scale=self.config.scale if scale is None else scale,
             causal_mask="BottomRight",
             softcap=self.config.softcap,
             window_size=self.config.window(layer) or None,
@@ -147,23 +162,23 @@ class Functions(nn.Module):
     def __init__(self, model: nn.Module, config: Configuration):
         self.model, self._config = model, config
 
-    def decode(
-        self, tokens: Var, positions: Var, slots: Var, table: Var, lengths: Var, *pages: Var
-    ) -> Expr:
-        """Logits (sequences, vocabulary) after one token of each sequence."""
-        count = _count(tokens)
-        step = DecodeStep(self._config, positions, slots, table, lengths, pages, count)
+    def decode(self, tokens: Var, positions: Var, slots: Var, *rest: Var) -> Expr:
+        """Logits (sequences, vocabulary) after one token of each sequence.
+
+        `rest` are what `DecodeStep` calls `seen`, and the pages.
+        """
+        count, config = 2 * len(self._config.reaches), self._config
+        step = DecodeStep(config, positions, slots, rest[:count], rest[count:], _count(tokens))
         return self.model(tokens, step)
 
-    def prefill(self, tokens: Var, positions: Var, slots: Var, history: Var, *pages: Var) -> Expr:
+    def prefill(self, tokens: Var, positions: Var, slots: Var, *rest: Var) -> Expr:
         """Logits (1, vocabulary) after further tokens of one sequence.
 
-        `history` are the slots of all positions of the sequence, with those of the tokens.
+        `rest` are what `PrefillStep` calls `histories`, and the pages.
         """
-        count = _count(tokens)
-        return self.model(
-            tokens, PrefillStep(self._config, positions, slots, history, pages, count)
-        )
+        count, config = len(self._config.reaches), self._config
+        step = PrefillStep(config, positions, slots, rest[:count], rest[count:], _count(tokens))
+        return self.model(tokens, step)
 
     def choose(self, logits: Var, factors: Var, numbers: Var, seen: Var) -> Expr:
         """The next tokens (n,); see `chosen`."""
@@ -179,10 +194,15 @@ class Functions(nn.Module):
 
         pages = page_parameters(self._config.pages)
         common = {name: numbers("n") for name in ("tokens", "positions", "slots")}
-        decode = {**common, "table": numbers("n", "used"), "lengths": numbers("n"), **pages}
+        seen, histories = dict[str, TensorStructInfo](), dict[str, TensorStructInfo]()
+        for reach in self._config.reaches:
+            prefix = "local_" if reach else ""
+            seen[f"{prefix}table"] = numbers("n", f"{prefix}used")
+            seen[f"{prefix}lengths"] = numbers("n")
+            histories[f"{prefix}history"] = numbers(f"{prefix}total")
         return {
-            "decode": decode,
-            "prefill": {**common, "history": numbers("total"), **pages},
+            "decode": {**common, **seen, **pages},
+            "prefill": {**common, **histories, **pages},
             "choose": {
                 "logits": TensorStructInfo(("n", self._config.vocabulary), "float32"),
                 "factors": TensorStructInfo(("n", len(FACTORS)), "float32"),

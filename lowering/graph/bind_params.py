@@ -195,4 +195,5 @@ def _constant(value: BoundValue, name: str) -> Operation:
             assert value.expr is not None
             return relax.PrimValueOp(value.expr)
         case _:
-            return relax.ConstantOp(replace(value, key=value.key or name))
+            # Functions that are bound to the same data have one constant.
+            return relax.ConstantOp(value if value.key else replace(value, key=name))

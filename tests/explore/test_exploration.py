@@ -106,7 +106,7 @@ def test_an_exported_page_needs_nothing_else(
     [
         ("none.py", None, (), "expected a file, got '{path}'"),
         ("empty.py", "x = 1\n", (), "expected '{path}' to define a module or a function, got none"),
-        ("a.txt", "", (), "expected a file of .py, .mlir, .pt2 or .onnx, got '{path}'"),
+        ("a.txt", "", (), "expected a file of .py, .mlir, .pt2, .onnx or .gguf, got '{path}'"),
         ("a.mlir", "foo", (), "{path}:1:1: error: 'foo' is not registered"),
         ("layer.py", "", ("--module", "A"), "expected a module of '{path}' (none), got 'A'"),
         ("layer.py", "", ("--target", "cuda"), None),

@@ -222,6 +222,34 @@ def test_a_short_request_passes_a_long_one(tiny_model):
         assert [ends.get(timeout=60) for _ in range(3)] == ["short", "long prompt", "long answer"]
 
 
+@pytest.mark.parametrize(("length", "count"), [(1, 3), (3, 2), (70, 4)])
+def test_the_steps_of_a_short_request_among_long_ones(tiny_model, length, count):
+    """The bound of `Batcher`, for requests that come while thirty long prompts are computed."""
+    chunk, chunks, ends, begins = 32, -(-(length - 1) // 32), SimpleQueue(), SimpleQueue()
+    others = 30
+    with Batcher(tiny_model(300), chunk=chunk, prefixes=0) as batcher:
+
+        def submit():
+            begins.put(batcher.steps)
+            batcher.submit(
+                Request(drawn(length, 99), count),
+                lambda piece: ends.put((batcher.steps, piece.tokens)) if piece.reason else None,
+            )
+
+        calls = iter(range(10**6))
+
+        def deliver(piece):
+            if next(calls) == 0:  # the first token of all, while the others are computed
+                submit()
+
+        for seed in range(others):
+            batcher.submit(Request(drawn(200 + seed, seed), 26), deliver)
+        begin, (end, tokens) = begins.get(timeout=60), ends.get(timeout=60)
+        assert batcher.count > others // 2
+    assert tokens == count
+    assert end - begin <= 1 + chunks * (others + 1) + count
+
+
 def test_requests_that_wait_are_served_in_their_order(tiny_model):
     order = SimpleQueue()
     with Batcher(tiny_model(), batch=1) as batcher:

@@ -9,10 +9,13 @@ pytest.importorskip("gguf")
 pytest.importorskip("tokenizers")
 
 import gguf_models
+from test_batching import LENGTHS, collect, together
 
-from xrelax.llm import DraftModel, PromptLookup, Sampling, load
+from xrelax.llm import DraftModel, PromptLookup, Sampling, command, load
+from xrelax.llm.batching import Batcher
 from xrelax.llm.conversation import Conversation
-from xrelax.llm.drafts import Draft
+from xrelax.llm.drafts import Draft, propose_together
+from xrelax.llm.generation import Request
 
 
 def drawn(count, seed):
@@ -97,6 +100,83 @@ def test_conversations(tiny_model):
 
     draft = PromptLookup()
     assert answers(draft) == answers(None)
+
+
+def requests():
+    """Prompts that repeat themselves, so that lookups find something."""
+    return [
+        Request((drawn(9, n) * 30)[:n], 30, sampling) for n in LENGTHS for sampling in SAMPLINGS
+    ]
+
+
+@pytest.fixture(scope="module")
+def alone(tiny_model):
+    """The results of requests without a draft."""
+    with Batcher(tiny_model(), prefixes=0) as batcher:
+        return [collect(batcher, request) for request in requests()]
+
+
+@pytest.fixture(scope="module")
+def small_model(tiny_file):
+    """The same weights with other activations."""
+    return load(tiny_file, activations="int8")
+
+
+@pytest.mark.parametrize("pages", [9, 256])
+@pytest.mark.parametrize("kind", ["prompt", "model"])
+def test_texts_of_a_batch_are_those_without_a_draft(tiny_model, small_model, alone, kind, pages):
+    """With 9 pages, requests lose theirs, and guesses have none."""
+    model, draft = tiny_model(pages), kind if kind == "prompt" else small_model
+    with Batcher(model, draft=draft) as batcher:
+        for _ in range(2):
+            assert together(batcher, requests()) == alone
+        assert 0 < batcher.accepted <= batcher.proposed
+    assert model.pool.free == pages and small_model.pool.free == small_model.pool.count
+
+
+def test_a_batch_takes_fewer_steps_with_a_draft(tiny_model, small_model):
+    made, steps = [Request(drawn(5, n), 60) for n in range(6)], []
+    for draft in (None, small_model):
+        with Batcher(tiny_model(), draft=draft) as batcher:
+            together(batcher, made)
+            steps.append(batcher.steps)
+    assert steps[1] < steps[0] / 2
+
+
+@pytest.mark.parametrize("context", [60, 100, 200, None])
+def test_guesses_of_several_texts(tiny_file, small_model, context):
+    """They are those of each text alone, as far as the cache of the draft has room."""
+    texts = [drawn(n, n) for n in (1, 5, 30, 40)]
+    wanted = []
+    for text in texts:
+        wanted.append((draft := DraftModel(small_model)).propose(text))
+        draft.close()
+    model = type(small_model)(
+        small_model.config, small_model.tokenizer, small_model.executable, context or 256
+    )
+    drafts = [DraftModel(model) for _ in texts]
+    for _ in range(2):
+        found = propose_together(drafts, texts)
+        for one, all_ in zip(found, wanted, strict=True):
+            assert one == all_[: len(one)]
+        assert context is not None or found == wanted
+    for draft in drafts:
+        draft.close()
+    assert model.pool.free == model.pool.count
+
+
+def test_the_command_with_a_draft(tiny_file, capsys):
+    """`xrelax-chat --draft` prints the same answer, and how many guesses were right."""
+    arguments = [str(tiny_file), "--prompt", "then there", "--max-tokens", "20"]
+    answers = []
+    for draft in ([], ["--draft", "prompt"], ["--draft", str(tiny_file)]):
+        assert command.main(arguments + draft) == 0
+        shown = capsys.readouterr()
+        answers.append(shown.out)
+        assert ("% of the draft were right" in shown.err) == bool(draft)
+    assert answers[0].strip() and answers[1:] == answers[:1] * 2
+    assert command.main([*arguments, "--draft", "no.gguf"]) == 2
+    assert "xrelax-chat: error: " in capsys.readouterr().err
 
 
 def test_drafts_that_are_refused(tiny_file, tiny_model, tmp_path):

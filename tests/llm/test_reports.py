@@ -75,3 +75,32 @@ def test_what_is_refused(model):
     with pytest.raises(ValueError, match=r"^expected .* free pages of the cache, got \d+$"):
         model.profile("prefill", length=100000)
     assert model.pool.free == model.pool.count
+
+
+def test_a_cached_model_is_not_compiled_again(tiny_file, tmp_path, monkeypatch):
+    """A second process compiles no kernel for a profile or a comparison, but for the clock."""
+    from xrelax.backend import model_cache
+    from xrelax.compilation import Compilation
+
+    monkeypatch.setenv("XRELAX_CACHE", "1")
+    monkeypatch.setenv("XRELAX_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(model_cache, "SETTLED", 0)
+    first = load(tiny_file)
+    assert first.executable.profiler is not None
+    again = load(tiny_file)
+    assert again.executable.constants and again.executable.profiler is None
+    executable = again.executable
+
+    def compiled(*_):
+        raise AssertionError("a kernel was compiled")
+
+    monkeypatch.setattr(Compilation, "_compile_kernel", compiled)
+    assert {row[0] for row in again.profile("decode", repeat=1).rows()} >= {"write_keys"}
+    assert again.debug("then there", "decode").first_bad_layer is None
+    assert again.executable is executable
+
+
+def test_functions_share_their_weights(model):
+    """Each weight is one constant, of which files have one array."""
+    contents = [bytes(c.numpy()) for c in model.executable.constants if c.dtype == "uint32"]
+    assert contents and len(set(contents)) == len(contents)

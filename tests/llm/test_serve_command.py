@@ -74,6 +74,14 @@ def test_commands_and_programs_of_the_page(port, capsys):
             ["model.gguf", "--max-requests", "0"],
             "expected --max-requests of at least 1, got 0",
         ),
+        (
+            ["model.gguf", "--draft", "none.gguf", "--port", "0"],
+            "expected a GGUF file, got no file 'none.gguf'",
+        ),
+        (
+            ["model.gguf", "--cache", "int4", "--port", "0"],
+            "expected a cache of int8, float16, bfloat16, float32, got 'int4'",
+        ),
     ],
 )
 def test_mistakes_are_one_line(folder, capsys, monkeypatch, arguments, message):

@@ -14,14 +14,17 @@ def drawn(d: Draw):
     sequences, key_heads, shared = d.pick((1, 2, 3)), d.pick((1, 2)), d.pick((1, 2, 3))
     size, width, places = d.pick((1, 4, 16)), d.pick((1, 5, 16)), d.pick((1, 4, 16))
     pages, count = d.integer(1, 9) if d.chance(85) else 0, d.integer(1, 4)
-    stored = d.pick(("float16", "float32", "bfloat16"))
+    stored = d.pick(("float16", "float32", "bfloat16", "int8"))
+    limit = 127 if stored == "int8" else 2
     operands = [
         d.array((sequences, key_heads * shared, size)),
-        d.array((pages, key_heads, size, places), -2, 2, stored),
-        d.array((pages, key_heads, places, width), -2, 2, stored),
+        d.array((pages, key_heads, size, places), -limit, limit, stored),
+        d.array((pages, key_heads, places, width), -limit, limit, stored),
         d.array((sequences, count), 0, max(pages - 1, 0), "int32"),
         d.array((sequences,), 1, count * places, "int32"),
     ]
+    if stored == "int8":
+        operands += [d.array((pages, key_heads, places), 0, 0.02, "float32") for _ in range(2)]
     options = {"scale": (None, 0.3), "window": (0, 0, 1, 5), "softcap": (None, None, 0.5)}
     return operands, {name: d.pick(values) for name, values in options.items()}
 
@@ -32,17 +35,22 @@ def attend(
     values: Any,
     table: Any,
     lengths: Any,
+    key_scales: Any = None,
+    value_scales: Any = None,
     scale: Any = None,
     window: int = 0,
     softcap: Any = None,
 ):
     if not len(keys):
         return query.new_zeros((*query.shape[:2], values.shape[3]))
+    keys, values = keys.double(), values.double()
+    if key_scales is not None:
+        keys, values = keys * key_scales[:, :, None], values * value_scales[..., None]
     shared = query.shape[1] // keys.shape[1]
     found = []
     for row, own, length in zip(query.double(), table.long(), lengths.tolist(), strict=True):
-        key = keys[own].double().permute(1, 0, 3, 2).flatten(1, 2)
-        value = values[own].double().permute(1, 0, 2, 3).flatten(1, 2)
+        key = keys[own].permute(1, 0, 3, 2).flatten(1, 2)
+        value = values[own].permute(1, 0, 2, 3).flatten(1, 2)
         first = max(0, length - window) if window else 0
         parts = [p[:, first:length].repeat_interleave(shared, 0) for p in (key, value)]
         products = row[:, None] @ parts[0].mT * (query.shape[2] ** -0.5 if scale is None else scale)

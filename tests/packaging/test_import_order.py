@@ -66,8 +66,8 @@ ORDER = (
     "importers",
     "quantization",
     "relax tools",
-    "explore",
     "llm",
+    "explore",
 )
 """Packages and modules, the lowest first; those in one line do not know each other.
 

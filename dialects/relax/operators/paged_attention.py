@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def
+from xdsl.irdl import (
+    AttrSizedOperandSegments,
+    ParsePropInAttrDict,
+    irdl_op_definition,
+    operand_def,
+    opt_operand_def,
+    opt_prop_def,
+)
 
 from ...int_expr import minimum
 from ..types import TensorType, shape_text
@@ -18,7 +25,9 @@ from .conversion import wide
 from .inference import divides, require_dtype, require_floats, require_rank
 from .language import TensorLanguage
 
-RANKS = {"query": 3, "keys": 4, "values": 4, "table": 2, "lengths": 1}
+RANKS = {
+    "query": 3, "keys": 4, "values": 4, "table": 2, "lengths": 1, "key_scales": 3, "value_scales": 3
+}  # fmt: skip
 
 
 @irdl_op_definition
@@ -32,6 +41,9 @@ class PagedAttentionOp(OperatorOp):
     many. `scale` is by default ``1 / sqrt(size)``. With `softcap`, scaled products `x` are
     ``softcap * tanh(x / softcap)``. Sums are float32; without pages the result is 0. vLLM's
     ``paged_attention``.
+
+    Keys and values are floats, or int8 with float32 scales (pages, key heads, places) of each
+    position and head, by which they are multiplied.
     """
 
     name = "relax.nn.paged_attention"
@@ -40,20 +52,23 @@ class PagedAttentionOp(OperatorOp):
     values = operand_def(TensorType)
     table = operand_def(TensorType)
     lengths = operand_def(TensorType)
+    key_scales = opt_operand_def(TensorType)
+    value_scales = opt_operand_def(TensorType)
     scale = opt_prop_def(Number(default=None))
     window = opt_prop_def(Int(default=0))
     softcap = opt_prop_def(Number(default=None))
+    irdl_options = (AttrSizedOperandSegments(as_property=True), ParsePropInAttrDict())
     assembly_format = (
-        "$query `,` $keys `,` $values `,` $table `,` $lengths attr-dict `:` type($query) `,` "
-        "type($keys) `,` type($values) `,` type($table) `,` type($lengths) `->` type($result)"
+        "$query `,` $keys `,` $values `,` $table `,` $lengths (`scales` $key_scales^ `,` "
+        "$value_scales `:` type($key_scales) `,` type($value_scales))? attr-dict `:` type($query) "
+        "`,` type($keys) `,` type($values) `,` type($table) `,` type($lengths) `->` type($result)"
     )
 
     @classmethod
     def infer(cls, operands: Sequence[TensorType], attributes: dict[str, Any]) -> TensorType:
-        query, keys, values, table, lengths = operands
-        require_floats(cls.name, operands[:3])
-        require_dtype(cls.name, operands[3:], "int32".__eq__, "int32 for table and lengths")
-        for (label, rank), type_ in zip(RANKS.items(), operands, strict=True):
+        query, keys, values, table, lengths, *scales = operands
+        _require_dtypes(cls.name, operands)
+        for (label, rank), type_ in zip(RANKS.items(), operands, strict=False):
             require_rank(cls.name, label, type_, rank)
         if attributes["window"] < 0:
             raise ValueError(
@@ -76,11 +91,17 @@ class PagedAttentionOp(OperatorOp):
                     f"expected {label} of '{cls.name}' to be of {sequences} sequences, got "
                     f"{shape_text(type_)}"
                 )
+        for label, type_ in zip(("key_scales", "value_scales"), scales, strict=False):
+            if type_.dims is not None and type_.dims != (pages, key_heads, places):
+                raise ValueError(
+                    f"expected {label} of '{cls.name}' to be ({pages}, {key_heads}, {places}), got "
+                    f"{shape_text(type_)}"
+                )
         return TensorType.of([sequences, heads, values.dims[3]], element)
 
     @classmethod
     def compute(cls, te: TensorLanguage, tensors: Sequence[Any], attributes: dict[str, Any]) -> Any:
-        query, keys, values, table, lengths = tensors
+        query, keys, values, table, lengths, *scales = tensors
         sequences, heads, _ = query.shape
         pages, key_heads, size, places = keys.shape
         count, width = table.shape[1], values.shape[3]
@@ -103,6 +124,8 @@ class PagedAttentionOp(OperatorOp):
 
         rows = (sequences, key_heads, shared)
         products = te.compute((*rows, count, places), product, name="products")
+        if scales:
+            products = _scaled(te, products, scales[0], page)
         scale = _scale(te, query.shape[2], attributes)
 
         def score(s: Any, h: Any, g: Any, i: Any) -> Any:
@@ -119,6 +142,8 @@ class PagedAttentionOp(OperatorOp):
 
         def weighted(s: Any, h: Any, g: Any, e: Any) -> Any:
             value = values(page(s, block), h, place, e).astype("float32")
+            if scales:
+                value = value * scales[1](page(s, block), h, place)
             return te.sum(weights(s, h, g, block * places + place) * value, axis=(block, place))
 
         sums = te.compute((*rows, width), weighted, name="sums")
@@ -132,7 +157,10 @@ class PagedAttentionOp(OperatorOp):
     @classmethod
     def reference(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> NDArray[Any]:
         query, keys, values = (wide(a) for a in arrays[:3])
-        table, lengths = arrays[3:]
+        table, lengths, *scales = arrays[3:]
+        if scales:
+            keys = keys * wide(scales[0])[:, :, None]
+            values = values * wide(scales[1])[..., None]
         scale, window = attributes["scale"], attributes["window"]
         scale = (query.shape[2] or 1) ** -0.5 if scale is None else scale
         shared = query.shape[1] // max(1, keys.shape[1])
@@ -151,11 +179,35 @@ class PagedAttentionOp(OperatorOp):
         return found
 
 
+def _require_dtypes(op_name: str, operands: Sequence[TensorType]) -> None:
+    """Raise ValueError for dtypes that do not belong together."""
+    query, *pages = operands[:3]
+    table, lengths, *scales = operands[3:]
+    require_floats(op_name, [query])
+    if len(scales) == 1:
+        raise ValueError(f"expected scales of keys and values of '{op_name}', got one of them")
+    if scales:
+        require_dtype(op_name, pages, "int8".__eq__, "int8 for keys and values with scales")
+        require_dtype(op_name, scales, "float32".__eq__, "float32 for scales")
+    else:
+        require_floats(op_name, pages)
+    require_dtype(op_name, [table, lengths], "int32".__eq__, "int32 for table and lengths")
+
+
 def _scale(te: TensorLanguage, size: Any, attributes: dict[str, Any]) -> Any:
     """The factor of products, a number or an expression of a symbolic size."""
     if attributes["scale"] is not None:
         return attributes["scale"]
     return (size or 1) ** -0.5 if isinstance(size, int) else te.rsqrt(size.astype("float32"))
+
+
+def _scaled(te: TensorLanguage, products: Any, scales: Any, page: Callable[[Any, Any], Any]) -> Any:
+    """Products with keys of int8, times the scale of each position of a page."""
+
+    def element(s: Any, h: Any, g: Any, j: Any, p: Any) -> Any:
+        return products(s, h, g, j, p) * scales(page(s, j), h, p)
+
+    return te.compute(products.shape, element, name="scaled")
 
 
 def _exponentials(te: TensorLanguage, scores: Any) -> tuple[Any, Any]:

@@ -126,3 +126,11 @@ relax.func @paged_attention(%q: !relax.tensor<[b, 6, 8], f32>, %k: !relax.tensor
   %0 = relax.nn.paged_attention %q, %k, %v, %t, %l {window = 3 : i64, softcap = 5.000000e+01 : f64} : !relax.tensor<[b, 6, 8], f32>, !relax.tensor<[n, 2, 8, 4], f16>, !relax.tensor<[n, 2, 4, 5], f16>, !relax.tensor<[b, j], i32>, !relax.tensor<[b], i32> -> !relax.tensor<[b, 6, 5], f32>
   relax.return %0 : !relax.tensor<[b, 6, 5], f32>
 }
+
+// Keys and values of int8 have a scale for each position and head.
+// CHECK-LABEL: @paged_attention_int8
+relax.func @paged_attention_int8(%q: !relax.tensor<[b, 6, 8], f32>, %k: !relax.tensor<[n, 2, 8, 4], i8>, %v: !relax.tensor<[n, 2, 4, 5], i8>, %t: !relax.tensor<[b, j], i32>, %l: !relax.tensor<[b], i32>, %s: !relax.tensor<[n, 2, 4], f32>) -> !relax.tensor<[b, 6, 5], f32> {
+  // CHECK: %0 = relax.nn.paged_attention %q, %k, %v, %t, %l scales %s, %s : !relax.tensor<[n, 2, 4], f32>, !relax.tensor<[n, 2, 4], f32> {window = 3 : i64} : !relax.tensor<[b, 6, 8], f32>, !relax.tensor<[n, 2, 8, 4], i8>, !relax.tensor<[n, 2, 4, 5], i8>, !relax.tensor<[b, j], i32>, !relax.tensor<[b], i32> -> !relax.tensor<[b, 6, 5], f32>
+  %0 = relax.nn.paged_attention %q, %k, %v, %t, %l scales %s, %s : !relax.tensor<[n, 2, 4], f32>, !relax.tensor<[n, 2, 4], f32> {window = 3 : i64} : !relax.tensor<[b, 6, 8], f32>, !relax.tensor<[n, 2, 8, 4], i8>, !relax.tensor<[n, 2, 4, 5], i8>, !relax.tensor<[b, j], i32>, !relax.tensor<[b], i32> -> !relax.tensor<[b, 6, 5], f32>
+  relax.return %0 : !relax.tensor<[b, 6, 5], f32>
+}

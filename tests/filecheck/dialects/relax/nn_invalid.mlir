@@ -256,6 +256,54 @@ relax.func @main(%q: !relax.tensor<[b, 6, 8], f32>, %k: !relax.tensor<[n, 2, 8, 
 
 // -----
 
+// CHECK: expected key_scales of 'relax.nn.paged_attention' to have rank 3, got (n, 4)
+relax.func @main(%q: !relax.tensor<[b, 6, 8], f32>, %k: !relax.tensor<[n, 2, 8, 4], i8>, %v: !relax.tensor<[n, 2, 4, 5], i8>, %t: !relax.tensor<[b, j], i32>, %l: !relax.tensor<[b], i32>, %s: !relax.tensor<[n, 4], f32>) -> !relax.tensor<[b, 6, 5], f32> {
+  %0 = relax.nn.paged_attention %q, %k, %v, %t, %l scales %s, %s : !relax.tensor<[n, 4], f32>, !relax.tensor<[n, 4], f32> : !relax.tensor<[b, 6, 8], f32>, !relax.tensor<[n, 2, 8, 4], i8>, !relax.tensor<[n, 2, 4, 5], i8>, !relax.tensor<[b, j], i32>, !relax.tensor<[b], i32> -> !relax.tensor<[b, 6, 5], f32>
+  relax.return %0 : !relax.tensor<[b, 6, 5], f32>
+}
+
+// -----
+
+// CHECK: expected key_scales of 'relax.nn.paged_attention' to be (n, 2, 4), got (n, 2, 5)
+relax.func @main(%q: !relax.tensor<[b, 6, 8], f32>, %k: !relax.tensor<[n, 2, 8, 4], i8>, %v: !relax.tensor<[n, 2, 4, 5], i8>, %t: !relax.tensor<[b, j], i32>, %l: !relax.tensor<[b], i32>, %s: !relax.tensor<[n, 2, 5], f32>) -> !relax.tensor<[b, 6, 5], f32> {
+  %0 = relax.nn.paged_attention %q, %k, %v, %t, %l scales %s, %s : !relax.tensor<[n, 2, 5], f32>, !relax.tensor<[n, 2, 5], f32> : !relax.tensor<[b, 6, 8], f32>, !relax.tensor<[n, 2, 8, 4], i8>, !relax.tensor<[n, 2, 4, 5], i8>, !relax.tensor<[b, j], i32>, !relax.tensor<[b], i32> -> !relax.tensor<[b, 6, 5], f32>
+  relax.return %0 : !relax.tensor<[b, 6, 5], f32>
+}
+
+// -----
+
+// CHECK: expected operands of 'relax.nn.paged_attention' to be int8 for keys and values with scales, got float16
+relax.func @main(%q: !relax.tensor<[b, 6, 8], f32>, %k: !relax.tensor<[n, 2, 8, 4], i8>, %v: !relax.tensor<[n, 2, 4, 5], f16>, %t: !relax.tensor<[b, j], i32>, %l: !relax.tensor<[b], i32>, %s: !relax.tensor<[n, 2, 4], f32>) -> !relax.tensor<[b, 6, 5], f32> {
+  %0 = relax.nn.paged_attention %q, %k, %v, %t, %l scales %s, %s : !relax.tensor<[n, 2, 4], f32>, !relax.tensor<[n, 2, 4], f32> : !relax.tensor<[b, 6, 8], f32>, !relax.tensor<[n, 2, 8, 4], i8>, !relax.tensor<[n, 2, 4, 5], f16>, !relax.tensor<[b, j], i32>, !relax.tensor<[b], i32> -> !relax.tensor<[b, 6, 5], f32>
+  relax.return %0 : !relax.tensor<[b, 6, 5], f32>
+}
+
+// -----
+
+// CHECK: expected operands of 'relax.nn.paged_attention' to be float32 for scales, got float16
+relax.func @main(%q: !relax.tensor<[b, 6, 8], f32>, %k: !relax.tensor<[n, 2, 8, 4], i8>, %v: !relax.tensor<[n, 2, 4, 5], i8>, %t: !relax.tensor<[b, j], i32>, %l: !relax.tensor<[b], i32>, %s: !relax.tensor<[n, 2, 4], f16>) -> !relax.tensor<[b, 6, 5], f32> {
+  %0 = relax.nn.paged_attention %q, %k, %v, %t, %l scales %s, %s : !relax.tensor<[n, 2, 4], f16>, !relax.tensor<[n, 2, 4], f16> : !relax.tensor<[b, 6, 8], f32>, !relax.tensor<[n, 2, 8, 4], i8>, !relax.tensor<[n, 2, 4, 5], i8>, !relax.tensor<[b, j], i32>, !relax.tensor<[b], i32> -> !relax.tensor<[b, 6, 5], f32>
+  relax.return %0 : !relax.tensor<[b, 6, 5], f32>
+}
+
+// -----
+
+// CHECK: expected scales of keys and values of 'relax.nn.paged_attention', got one of them
+relax.func @main(%q: !relax.tensor<[b, 6, 8], f32>, %k: !relax.tensor<[n, 2, 8, 4], i8>, %v: !relax.tensor<[n, 2, 4, 5], i8>, %t: !relax.tensor<[b, j], i32>, %l: !relax.tensor<[b], i32>, %s: !relax.tensor<[n, 2, 4], f32>) -> !relax.tensor<[b, 6, 5], f32> {
+  %0 = "relax.nn.paged_attention"(%q, %k, %v, %t, %l, %s) <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 0>}> : (!relax.tensor<[b, 6, 8], f32>, !relax.tensor<[n, 2, 8, 4], i8>, !relax.tensor<[n, 2, 4, 5], i8>, !relax.tensor<[b, j], i32>, !relax.tensor<[b], i32>, !relax.tensor<[n, 2, 4], f32>) -> !relax.tensor<[b, 6, 5], f32>
+  relax.return %0 : !relax.tensor<[b, 6, 5], f32>
+}
+
+// -----
+
+// CHECK: expected operands of 'relax.nn.paged_attention' to be floats, got int8
+relax.func @main(%q: !relax.tensor<[b, 6, 8], f32>, %k: !relax.tensor<[n, 2, 8, 4], i8>, %v: !relax.tensor<[n, 2, 4, 5], i8>, %t: !relax.tensor<[b, j], i32>, %l: !relax.tensor<[b], i32>, %s: !relax.tensor<[n, 2, 4], f32>) -> !relax.tensor<[b, 6, 5], f32> {
+  %0 = relax.nn.paged_attention %q, %k, %v, %t, %l : !relax.tensor<[b, 6, 8], f32>, !relax.tensor<[n, 2, 8, 4], i8>, !relax.tensor<[n, 2, 4, 5], i8>, !relax.tensor<[b, j], i32>, !relax.tensor<[b], i32> -> !relax.tensor<[b, 6, 5], f32>
+  relax.return %0 : !relax.tensor<[b, 6, 5], f32>
+}
+
+// -----
+
 // CHECK: expected softcap of 'relax.nn.paged_attention' above 0, got 0.0
 relax.func @main(%q: !relax.tensor<[b, 6, 8], f32>, %k: !relax.tensor<[n, 2, 8, 4], f16>, %v: !relax.tensor<[n, 2, 4, 5], f16>, %t: !relax.tensor<[b, j], i32>, %l: !relax.tensor<[b], i32>) -> !relax.tensor<[b, 6, 5], f32> {
   %0 = relax.nn.paged_attention %q, %k, %v, %t, %l {softcap = 0.0 : f64} : !relax.tensor<[b, 6, 8], f32>, !relax.tensor<[n, 2, 8, 4], f16>, !relax.tensor<[n, 2, 4, 5], f16>, !relax.tensor<[b, j], i32>, !relax.tensor<[b], i32> -> !relax.tensor<[b, 6, 5], f32>
