@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import groupby
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,10 +14,12 @@ from ..runtime.executable import Executable
 from .configuration import Configuration
 from .drafts import Draft, draft_of
 from .pages import PLACES, CachedSequence, PagePool, table_of
-from .reports import ModelDebug, ModelProfile
 from .sampling import Sampler, Sampling, choice_arguments
 from .tokenizer import Tokenizer
 from .verification import Row, verified
+
+if TYPE_CHECKING:  # which need the compiler
+    from .reports import ModelDebug, ModelProfile
 
 CHUNK = 512
 """The most tokens of a call of `prefill`."""
@@ -224,6 +226,8 @@ class LanguageModel:
         Raises ValueError with one line for other functions, and for sequences that are longer than
         the context.
         """
+        from .reports import ModelProfile
+
         with self._step_of(function, [1] * length, sequences) as arguments:
             report = self._inspected().profile(function, *arguments, repeat=repeat)
         return ModelProfile(report, self.config.layers)
@@ -243,6 +247,8 @@ class LanguageModel:
         "prefill" takes a prompt, one of "decode" the last token after it. Kernels are those of the
         cache. Raises what `profile` does.
         """
+        from .reports import ModelDebug
+
         tokens = self.tokenizer.encode(prompt)
         other: Any = reference
         if isinstance(reference, LanguageModel):

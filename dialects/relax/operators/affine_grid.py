@@ -66,6 +66,9 @@ class AffineGridOp(UnaryOp):
     @classmethod
     def reference(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> NDArray[Any]:
         (data,), sizes = arrays, attributes["size"]
-        y, x = ((2.0 * np.arange(n) - (n - 1)) / max(n - 1, 1) for n in sizes)
+        steps: list[NDArray[np.float64]] = [
+            (2.0 * np.arange(n) - (n - 1)) / max(n - 1, 1) for n in sizes
+        ]
+        y, x = steps
         grid = np.stack([*np.broadcast_arrays(x[None], y[:, None]), np.ones(sizes)])
         return np.einsum("nrk,khw->nrhw", data.astype(np.float64), grid).astype(data.dtype)
