@@ -21,10 +21,6 @@ LANES = 64
 """The logits of a step of a loop, a few vectors."""
 STEPS = 16
 """The steps of a block, whose weights are summed for the search of the place."""
-FACTORS = ("temperature", "top_p", "min_p", "repetition_penalty")
-"""The columns of the options of rows, in float32."""
-NUMBERS = ("top_k", "seed_low", "seed_high", "position")
-"""The columns of the numbers of rows, in uint32."""
 ABOVE_ONE = 0x3F800001
 """The bits of the least float above 1, the weight of the best token."""
 

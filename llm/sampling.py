@@ -11,7 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .choice import FACTORS
+FACTORS = ("temperature", "top_p", "min_p", "repetition_penalty")
+"""The columns of the options of rows, in float32."""
+NUMBERS = ("top_k", "seed_low", "seed_high", "position")
+"""The columns of the numbers of rows, in uint32."""
 
 COLDEST = 1e-6
 """Lower temperatures than this have the same result, and quotients that are not finite."""

@@ -16,9 +16,10 @@ from ..builder import nn, op
 from ..builder.block_builder import BlockBuilder
 from ..ir.expr import Expr, Var
 from ..ir.struct_info import TensorStructInfo
-from .choice import FACTORS, NUMBERS, chosen
+from .choice import chosen
 from .configuration import Configuration
 from .pages_in_graph import PagesInGraph, page_parameters
+from .sampling import FACTORS, NUMBERS
 
 
 class Step(ABC):

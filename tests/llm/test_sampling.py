@@ -11,8 +11,8 @@ from xrelax.builder.block_builder import BlockBuilder
 from xrelax.ir.expr import Var
 from xrelax.ir.struct_info import TensorStructInfo
 from xrelax.llm import Sampling
-from xrelax.llm.choice import FACTORS, NUMBERS, chosen
-from xrelax.llm.sampling import Sampler, choice_arguments
+from xrelax.llm.choice import chosen
+from xrelax.llm.sampling import FACTORS, NUMBERS, Sampler, choice_arguments
 
 PROBABILITIES = np.array([0.06, 0.4, 0.3, 0.04, 0.2])
 CASES = [

@@ -36,3 +36,9 @@ def test_the_script_language_loads_no_compiler(name: str):
 @pytest.mark.parametrize("name", ["torch", "xrelax.profiling.instrumented", "xrelax.reference"])
 def test_a_build_loads_no_evaluator(name: str):
     assert name not in loaded(BUILD)
+
+
+@pytest.mark.parametrize("name", ["xdsl", "llvmlite", "jinja2"])
+def test_language_models_load_no_compiler(name: str):
+    """A compiled model of the cache answers without it."""
+    assert name not in loaded("from xrelax import llm")
