@@ -13,6 +13,7 @@ from .weights import Weights
 def norm(weights: Weights, name: str, config: Configuration) -> nn.LayerNorm:
     """The layer norm of a weight and a bias."""
     made = nn.LayerNorm(config.width, config.epsilon)
+    assert made.weight is not None and made.bias is not None
     made.weight.data, made.bias.data = weights[f"{name}.weight"], weights[f"{name}.bias"]
     return made
 
