@@ -35,6 +35,8 @@ NAMES: dict[str, str] = {
     "arith.ConstIntBound": ".te.ranges:ConstIntBound",
     "arith.IntervalSet": ".te.ranges:IntervalSet",
     "arith.ModularSet": ".te.ranges:ModularSet",
+    "arith.detect_clip_bound": ".te.linear:detect_clip_bound",
+    "arith.detect_linear_equation": ".te.linear:detect_linear_equation",
     "build": ".driver:build",
     "error.OpError": ".dialects.diagnostics:OpError",
     "error.TVMError": ".dialects.diagnostics:TVMError",

@@ -158,3 +158,11 @@ print(analyzer.simplify((n * 8 + i) // 8), analyzer.can_prove(i < 8))
 print(analyzer.const_int_bound(3 - i) == tvm.arith.ConstIntBound(-4, 3))
 print(analyzer.modular_set(n * 6 + i * 4 + 1) == tvm.arith.ModularSet(2, 1))
 print(analyzer.int_set(i + n, {i: tvm.arith.IntervalSet(n, n + 3)}))
+
+# %% arith.detect_linear_equation arith.detect_clip_bound
+import xrelax as tvm
+from xrelax import tir
+
+i, n = tir.Var("i", "int64"), tir.Var("n", "int64")
+print(tvm.arith.detect_linear_equation(i * (n + 4) + i + 7, [i]))
+print(tvm.arith.detect_clip_bound(tir.all(i - 1 > 0, i < n * 6), [i]))
