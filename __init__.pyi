@@ -55,7 +55,12 @@ class nd:
 class arith:
     from .te.analyzer import Analyzer as Analyzer
     from .te.ranges import ConstIntBound as ConstIntBound
+    from .te.ranges import IntervalSet as IntSet
+    from .te.ranges import IntervalSet as IntervalSet
     from .te.ranges import ModularSet as ModularSet
+
+    class analyzer:
+        from .te.analyzer import Analyzer as Analyzer
 
 class error:
     from .dialects.diagnostics import OpError as OpError

@@ -8,7 +8,6 @@ from typing import Any, Protocol, Self
 from xdsl.dialects.builtin import DictionaryAttr, ModuleOp, StringAttr
 from xdsl.ir import Operation
 
-from ..backend.target import Target
 from ..dialects.attributes import from_attribute, to_attribute
 from ..dialects.diagnostics import Diagnostic
 from ..dialects.dims import dim_of
@@ -90,6 +89,8 @@ class BaseFunc:
 
         A `Target` is kept as its text, and has no effect: `build` takes the target.
         """
+        from ..backend.target import Target
+
         attrs = self.op.properties.get("attrs")
         entries = dict(attrs.data) if isinstance(attrs, DictionaryAttr) else {}
         new = key if isinstance(key, Mapping) else {key: value}

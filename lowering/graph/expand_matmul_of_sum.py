@@ -30,8 +30,8 @@ from .written import Written, touches, written_values
 
 
 def _expand(op: MatmulOp, known: CompileTime, written: Written) -> None:
-    turned = op.rhs.owner if isinstance(op.rhs.owner, PermuteDimsOp) else None
-    total = op.rhs if turned is None else turned.data
+    transposed = op.rhs.owner if isinstance(op.rhs.owner, PermuteDimsOp) else None
+    total = op.rhs if transposed is None else transposed.data
     sum_ = total.owner
     if not isinstance(sum_, AddOp) or total in known or touches(sum_, written):
         return
@@ -41,8 +41,8 @@ def _expand(op: MatmulOp, known: CompileTime, written: Written) -> None:
     build = GraphBuilder(op)
 
     def product(weight: SSAValue) -> SSAValue:
-        if turned is not None:
-            weight = build("permute_dims", weight, **turned.attribute_values())
+        if transposed is not None:
+            weight = build("permute_dims", weight, **transposed.attribute_values())
         return build("matmul", op.lhs, weight, **op.attribute_values())
 
     old = op.rhs

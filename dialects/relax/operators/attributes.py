@@ -223,7 +223,7 @@ class Ints(AttributeKind):
 class SpatialInts(Ints):
     """An integer for each spatial dim, as many as the default has; one integer is repeated.
 
-    Those below `least` stay as they are, for the message of the operator.
+    Those below `least` are unchanged, for the message of the operator.
     """
 
     least: int = 1
