@@ -54,6 +54,8 @@ class nd:
 
 class arith:
     from .te.analyzer import Analyzer as Analyzer
+    from .te.linear import detect_clip_bound as detect_clip_bound
+    from .te.linear import detect_linear_equation as detect_linear_equation
     from .te.ranges import ConstIntBound as ConstIntBound
     from .te.ranges import IntervalSet as IntSet
     from .te.ranges import IntervalSet as IntervalSet
