@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import count
-from typing import Any
+from typing import Any, cast
 from weakref import finalize, ref
 
 from xdsl.dialects.builtin import StringAttr
 
+from .dialects.dims import dims_of
 from .dialects.relax import CallPurePackedOp, TensorType
 from .driver import build
 from .ir.function import PrimFunc
@@ -94,12 +95,15 @@ class BasePyModule:
     def call_dps_packed(self, func_name: str, args: Sequence[Any], out_ty: Any) -> Any:
         """Call a registered function that writes its results, or a Python function of the module.
 
-        The latter returns them. Raises ValueError for an unknown name.
+        The latter returns them. Symbols of the results' shapes are the sizes of the first argument
+        of as many dims. Raises ValueError for an unknown name, and where there is no such argument.
         """
         if func_name in self.pyfuncs:
             return self.pyfuncs[func_name](*args)
         function = get_global_func(func_name)
-        outputs = [empty(tuple(_static_shape(t)), t.dtype or "float32") for t in _types(out_ty)]
+        shapes = [self._infer_concrete_shape_from_args(t.dims or (), args) for t in _types(out_ty)]
+        dtypes = [t.dtype or "float32" for t in _types(out_ty)]
+        outputs = [empty(tuple(s), d) for s, d in zip(shapes, dtypes, strict=True)]
         function(*map(_to_own, args), *outputs)
         return _one_or_tuple([to_torch(o) for o in outputs])
 
@@ -124,6 +128,25 @@ class BasePyModule:
     def show(self, style: str | None = None, black_format: bool | None = None) -> None:
         """Show the kernels and graphs as TVMScript."""
         self.ir_mod.show(style, black_format)
+
+    @staticmethod
+    def _infer_concrete_shape_from_args(shape: Sequence[Any], in_args: Any) -> list[int]:
+        """A shape of numbers: symbols are the sizes of the first argument of as many dims.
+
+        Raises ValueError where there is none.
+        """
+        dims = [d.constant for d in dims_of(shape)]
+        known = [d for d in dims if d is not None]
+        if len(known) == len(dims):
+            return known
+        several = isinstance(in_args, list | tuple)
+        given = cast("Sequence[Any]", in_args if several else [in_args])
+        shapes: list[tuple[Any, ...]] = [tuple(a.shape) for a in given if hasattr(a, "shape")]
+        first = next((s for s in shapes if len(s) == len(dims)), None)
+        if first is None:
+            shown = ", ".join(map(str, dims_of(shape)))
+            raise ValueError(f"Cannot infer concrete output shape: no argument has dims ({shown})")
+        return [int(s if d is None else d) for d, s in zip(dims, first, strict=True)]
 
     @staticmethod
     def _convert_pytorch_to_tvm(tensors: Any) -> Any:
@@ -179,14 +202,6 @@ def _types(out: Any) -> list[TensorType]:
     if len(found) != len(types):
         raise ValueError(f"expected types of tensors with a shape as out_ty, got {out}")
     return found
-
-
-def _static_shape(type_: TensorType) -> list[int]:
-    dims = [d.constant for d in type_.dims or ()]
-    known = [d for d in dims if d is not None]
-    if len(known) != len(dims):
-        raise ValueError(f"expected a shape of numbers, got {type_}")
-    return known
 
 
 def _results(

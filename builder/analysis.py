@@ -13,11 +13,27 @@ from ..dialects.relax.closure import is_pure
 from ..ir.blocks import Binding, DataflowBlock, SeqExpr, binding, is_binding
 from ..ir.call_parts import GlobalVar
 from ..ir.expr import Expr, Var, view
-from ..ir.function import BaseFunc, Function
+from ..ir.function import BaseFunc, Function, PrimFunc
 from ..ir.module import IRModule
+from ..lowering.functions import call_graph, functions_by_name, recursive_groups
 from ..lowering.graph.compile_time import CompileTime
 from ..lowering.graph.dead_code import remove_all_unused as remove_from
+from ..lowering.graph.reshape_pattern import is_reshape
 from .module import check
+from .type_analysis import BaseCheckResult as BaseCheckResult
+from .type_analysis import collect_non_negative_expressions as collect_non_negative_expressions
+from .type_analysis import definable_tir_vars_in_struct_info as definable_tir_vars_in_struct_info
+from .type_analysis import definable_tir_vars_in_type as definable_tir_vars_in_type
+from .type_analysis import defined_symbolic_vars as defined_symbolic_vars
+from .type_analysis import erase_to_well_defined as erase_to_well_defined
+from .type_analysis import free_symbolic_vars as free_symbolic_vars
+from .type_analysis import get_static_type as get_static_type
+from .type_analysis import struct_info_base_check as struct_info_base_check
+from .type_analysis import struct_info_lca as struct_info_lca
+from .type_analysis import tir_vars_in_struct_info as tir_vars_in_struct_info
+from .type_analysis import tir_vars_in_type as tir_vars_in_type
+from .type_analysis import type_base_check as type_base_check
+from .type_analysis import type_lca as type_lca
 
 __script_path__ = "relax.analysis"
 
@@ -35,10 +51,12 @@ def remove_all_unused(func: Function | DataflowBlock) -> Function:
     return Function(op)
 
 
-def well_formed(obj: IRModule | BaseFunc, check_struct_info: bool = True) -> bool:
+def well_formed(
+    obj: IRModule | BaseFunc, check_struct_info: bool = True, *, check_ty: bool = True
+) -> bool:
     """Whether a module, with its calls, or a function verifies.
 
-    Types are always checked: `check_struct_info` is ignored.
+    Types are always checked: `check_struct_info` and `check_ty` are ignored.
     """
     module = obj if isinstance(obj, IRModule) else IRModule.from_expr(obj)
     try:
@@ -46,6 +64,9 @@ def well_formed(obj: IRModule | BaseFunc, check_struct_info: bool = True) -> boo
     except Diagnostic:
         return False
     return True
+
+
+check_well_formed = well_formed
 
 
 def computable_at_compile_time(func: Function) -> list[Var]:
@@ -61,6 +82,8 @@ def computable_at_compile_time(func: Function) -> list[Var]:
 def bindings_of(func: Function | SeqExpr) -> list[Binding]:
     """All bindings of a function or body, in order, those of dataflow blocks and branches too."""
     block = func.op.regions[0].block if isinstance(func, Function) else func.block
+    if block is None:
+        raise ValueError("expected the body of a function, got blocks of no function")
     lines = [op for op in block.walk() if is_binding(op)]
     return [binding(op) for op in lines if not isinstance(op, relax.DataflowOp)]
 
@@ -75,12 +98,19 @@ def all_vars(func: Function) -> list[Var]:
     return list(dict.fromkeys([*bound_vars(func), *free_vars(func)]))
 
 
+def used_vars(expr: Function | Expr) -> list[Var]:
+    """The variables that an expression uses."""
+    if isinstance(expr, Function):
+        used = [view(o) for op in expr.op.walk() for o in op.operands]
+        return list(dict.fromkeys(v for v in used if isinstance(v, Var)))
+    return free_vars(expr)
+
+
 def free_vars(expr: Function | Expr) -> list[Var]:
     """The variables that an expression uses and does not define."""
     if isinstance(expr, Function):
         inside = set(bound_vars(expr))
-        used = [view(o) for op in expr.op.walk() for o in op.operands]
-        return list(dict.fromkeys(v for v in used if isinstance(v, Var) and v not in inside))
+        return [v for v in used_vars(expr) if v not in inside]
     found: dict[Var, None] = {}
     post_order_visit(expr, lambda e: found.setdefault(e) if isinstance(e, Var) else None)
     return list(found)
@@ -125,6 +155,12 @@ def all_global_vars(func: Function) -> list[GlobalVar]:
 called_global_vars = all_global_vars
 
 
+def detect_recursion(mod: IRModule) -> list[list[GlobalVar]]:
+    """The groups of graph functions that call one another in a cycle, or themselves."""
+    calls = call_graph(functions_by_name(mod.op))
+    return [[mod.get_global_var(n) for n in group] for group in recursive_groups(calls)]
+
+
 def post_order_visit(expr: Any, visit: Callable[[Any], Any]) -> None:
     """Call `visit` on an expression, function or its body and all it is made of, parts first."""
     if isinstance(expr, Function | SeqExpr):
@@ -138,6 +174,11 @@ def post_order_visit(expr: Any, visit: Callable[[Any], Any]) -> None:
         for operand in owner.operands:
             post_order_visit(view(operand), visit)
     visit(expr)
+
+
+def has_reshape_pattern(func: PrimFunc) -> bool:
+    """Whether a kernel only gives its input another shape, as far as that can be proved."""
+    return is_reshape(func.prim_func)
 
 
 def contains_impure_call(func: Function) -> bool:

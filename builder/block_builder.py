@@ -10,7 +10,8 @@ from typing import Any, ClassVar
 from xdsl.ir import Operation
 
 from ..dialects import relax
-from ..ir.blocks import Binding, DataflowBlock, MatchCast
+from ..dialects.diagnostics import BuilderError
+from ..ir.blocks import Binding, DataflowBlock, MatchCast, SeqExpr
 from ..ir.call_parts import GlobalVar, with_operands
 from ..ir.expr import Expr, Var, expression, view
 from ..ir.function import BaseFunc
@@ -66,7 +67,7 @@ class BlockBuilder:
         with self.building(scope, attrs, private, pure):
             yield
             if not scope.is_finished:
-                raise ValueError(f"expected emit_func_output in function '{name}'")
+                raise BuilderError(f"expected emit_func_output in function '{name}'")
 
     @contextmanager
     def building(
@@ -120,7 +121,8 @@ class BlockBuilder:
         return self._open.scope
 
     @property
-    def _is_outside(self) -> bool:
+    def is_outside(self) -> bool:
+        """Whether no function is being built."""
         return not self._scopes and _AROUND.get() is None
 
     @property
@@ -128,7 +130,7 @@ class BlockBuilder:
         if not self._scopes and (outer := _AROUND.get()) is not None:
             return outer._open  # pyright: ignore[reportPrivateUsage]
         if not self._scopes:
-            raise ValueError("expected to be inside of 'with bb.function(…)'")
+            raise BuilderError("expected to be inside of 'with bb.function(…)'")
         return self._scopes[-1]
 
     def current_block_is_dataflow(self) -> bool:
@@ -140,12 +142,20 @@ class BlockBuilder:
 
         What was emitted before is not emitted again. An expression, such as a call, that was
         emitted into another function is repeated here. Raises ValueError with one line for a
-        variable of another function.
+        variable of another function. Of a `SeqExpr` all bindings are emitted.
         """
+        if isinstance(expr, SeqExpr):
+            return self._emit_body(expr, name_hint)
         value = to_value(expr)
         if isinstance(expr, Expr) and not isinstance(expr, Var):
             value = self.scope.again(value)
         return view(self.scope.emit(value, name_hint))
+
+    def _emit_body(self, body: SeqExpr, name_hint: str) -> Any:
+        for block in body.blocks:
+            for line in block.bindings:
+                self.emit_normalized(line)
+        return self.emit(body.body, name_hint)
 
     def emit_te(self, func: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         """Bind the call of a kernel that a function on tensors defines; returns the variable.
@@ -184,7 +194,7 @@ class BlockBuilder:
 
         Outside of functions nothing is emitted.
         """
-        if self._is_outside:
+        if self.is_outside:
             return view(to_value(expr))
         op = to_value(expr).owner
         if not isinstance(op, Operation) or op.parent is not None:
@@ -229,7 +239,7 @@ class BlockBuilder:
     def finalize(self) -> IRModule:
         """The complete module, verified; raises Diagnostic or ValueError with one line."""
         if self._scopes:
-            raise ValueError(f"expected function '{self.scope.name}' to end before finalize")
+            raise BuilderError(f"expected function '{self.scope.name}' to end before finalize")
         return self._module.verified()
 
 

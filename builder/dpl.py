@@ -17,120 +17,46 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from xdsl.ir import Operation, SSAValue
-from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
+from xdsl.ir import Operation
 
 from ..dialects import relax
-from ..dialects.dims import dims_of
-from ..dialects.relax.type_relations import says_less
-from ..ir.call_parts import Op
 from ..ir.calls import Call
-from ..ir.expr import Expr, expression, view
+from ..ir.expr import Expr
 from ..ir.function import Function
-from ..ir.operators import to_value
-from ..ir.struct_info import to_type
 from ..lowering.graph import dataflow_pattern as core
-from ..lowering.graph.values import visible
 from .analysis import remove_all_unused
-from .dpl_context import Linked
 from .dpl_context import PatternContext as PatternContext
 from .dpl_context import PatternSeq as PatternSeq
-from .dpl_insertion import bring, detached_operations
+from .dpl_insertion import ReplaceMatch as ReplaceMatch
+from .dpl_pattern import AndPattern as AndPattern
+from .dpl_pattern import CallPattern as CallPattern
+from .dpl_pattern import ConstantPattern as ConstantPattern
+from .dpl_pattern import DataflowVarPattern as DataflowVarPattern
+from .dpl_pattern import DataTypePattern as DataTypePattern
+from .dpl_pattern import DFPattern as DFPattern
+from .dpl_pattern import ExprPattern as ExprPattern
+from .dpl_pattern import ExternFuncPattern as ExternFuncPattern
+from .dpl_pattern import FunctionPattern as FunctionPattern
+from .dpl_pattern import GlobalVarPattern as GlobalVarPattern
+from .dpl_pattern import NotPattern as NotPattern
+from .dpl_pattern import OpPattern as OpPattern
+from .dpl_pattern import OrPattern as OrPattern
+from .dpl_pattern import PrimArrPattern as PrimArrPattern
+from .dpl_pattern import ShapePattern as ShapePattern
+from .dpl_pattern import TupleGetItemPattern as TupleGetItemPattern
+from .dpl_pattern import TuplePattern as TuplePattern
+from .dpl_pattern import UnorderedTuplePattern as UnorderedTuplePattern
+from .dpl_pattern import VarPattern as VarPattern
+from .dpl_pattern import WildcardPattern as WildcardPattern
+from .dpl_pattern import packed_call
 from .dpl_rewrite import rewrite_bindings as rewrite_bindings
+from .dpl_rewriter import PatternMatchingRewriter as PatternMatchingRewriter
 from .mutator import PyExprMutator
 
 __script_path__ = "relax.dpl"
 
 Rewriter: TypeAlias = "Callable[[Any, dict[DFPattern, Any]], Any]"
 """From a matched call and what the parts of the pattern matched to what replaces the call."""
-
-
-class DFPattern(Linked):
-    """A pattern of values; `core` is what matches, `parts` are the patterns it is made of."""
-
-    def match(self, expr: Expr, var2val: Mapping[Any, Any] | None = None) -> bool:
-        """Whether a value matches; variables stand for what they are bound to."""
-        return self.core.match_value(to_value(expr)) is not None
-
-    def extract_matched_expr(
-        self, expr: Expr, var2val: Mapping[Any, Any] | None = None
-    ) -> dict[DFPattern, Any] | None:
-        """What each part of the pattern matches, `None` where the value does not match."""
-        found = self.core.match_value(to_value(expr))
-        return None if found is None else self.views(found)
-
-    def views(self, found: core.Matches) -> dict[DFPattern, Any]:
-        """What the parts have matched as expressions."""
-        return {p: view(found[p.core]) for p in self.all_parts() if p.core in found}
-
-    def to_rewrite_pattern(self, rewriter: Rewriter) -> RewritePattern:
-        """The pattern of xDSL that replaces what matches, in place."""
-        return ReplaceMatch(self, rewriter)
-
-    def has_dtype(self, dtype: str) -> DFPattern:
-        """The pattern, for tensors of this dtype only."""
-        return self._where(core.dtype_is(dtype))
-
-    def has_shape(self, shape: Any) -> DFPattern:
-        """The pattern, for tensors of this shape only."""
-        return self._where(core.shape_is(dims_of(shape)))
-
-    def has_attr(self, attrs: Mapping[str, Any]) -> DFPattern:
-        """The pattern, for operators with these attributes only."""
-        return self._where(core.attributes_are(attrs))
-
-    def has_struct_info(self, struct_info: Any) -> DFPattern:
-        """The pattern, for values whose type says what this one says, or more."""
-        wanted = to_type(struct_info)
-        return self._where(lambda value: says_less(wanted, value.type))
-
-    has_ty = has_struct_info
-
-    def _where(self, accepts: Callable[[Any], bool]) -> DFPattern:
-        return DFPattern(self.core.where(accepts), [self])
-
-    def optional(self, option: Callable[[DFPattern], DFPattern]) -> DFPattern:
-        """The pattern, or what `option` makes of it."""
-        return option(self) | self
-
-    def dup(self) -> DFPattern:
-        """The same pattern, for another value."""
-        return DFPattern(self.core.copy())
-
-    def __or__(self, other: DFPattern) -> DFPattern:
-        return DFPattern(core.Either(self.core, other.core), [self, other])
-
-    def __and__(self, other: DFPattern) -> DFPattern:
-        return DFPattern(core.Both(self.core, other.core), [self, other])
-
-    def __invert__(self) -> DFPattern:
-        return DFPattern(core.Neither(self.core))
-
-    def __getitem__(self, index: int) -> DFPattern:
-        return is_tuple_get_item(self, index)
-
-    def __add__(self, other: DFPattern) -> DFPattern:
-        return is_op("relax.add")(self, other)
-
-    def __sub__(self, other: DFPattern) -> DFPattern:
-        return is_op("relax.subtract")(self, other)
-
-    def __mul__(self, other: DFPattern) -> DFPattern:
-        return is_op("relax.multiply")(self, other)
-
-    def __truediv__(self, other: DFPattern) -> DFPattern:
-        return is_op("relax.divide")(self, other)
-
-
-class OpPattern:
-    """An operator in a pattern: called with patterns of its operands it is a pattern."""
-
-    def __init__(self, name: str):
-        self.name = Op.get(name).name
-
-    def __call__(self, *args: DFPattern, varargs: bool = False) -> DFPattern:
-        cores = None if varargs else [a.core for a in args]
-        return DFPattern(core.Applied(core.operator_named(self.name), cores), args)
 
 
 def is_op(op_name: str) -> OpPattern:
@@ -140,34 +66,36 @@ def is_op(op_name: str) -> OpPattern:
 
 def wildcard() -> DFPattern:
     """Any value."""
-    return DFPattern(core.Wildcard())
+    return WildcardPattern()
 
 
 def is_const() -> DFPattern:
     """A constant."""
-    return DFPattern(core.Constant())
+    return ConstantPattern()
 
 
 def is_var(name: str = "") -> DFPattern:
     """A parameter, of this name if one is given."""
-    return DFPattern(core.Parameter(name))
+    return VarPattern(name)
 
 
-def is_tuple(fields: Sequence[DFPattern] | None) -> DFPattern:
-    """A tuple of values that these patterns match; of any, where none are given."""
-    cores = None if fields is None else [f.core for f in fields]
-    return DFPattern(core.Applied(core.operator_named("relax.tuple"), cores), fields or ())
+def is_tuple(fields: Sequence[DFPattern] | None, unordered: bool = False) -> DFPattern:
+    """A tuple of values that these patterns match, in any order if `unordered`.
+
+    It is a tuple of any values where no patterns are given.
+    """
+    if unordered and fields is not None:
+        return UnorderedTuplePattern(fields)
+    return TuplePattern(fields)
 
 
 def is_tuple_get_item(tuple_pattern: DFPattern, index: int | None = None) -> DFPattern:
     """A field of a tuple, that of this number if one is given."""
-    accepts = core.field_number(index)
-    return DFPattern(core.Applied(accepts, [tuple_pattern.core]), [tuple_pattern])
+    return TupleGetItemPattern(tuple_pattern, index)
 
 
 def _call(kind: type[Operation], name: str | None, args: Sequence[DFPattern] | None) -> DFPattern:
-    cores = None if args is None else [a.core for a in args]
-    return DFPattern(core.Applied(core.call_of(kind, name), cores), args or ())
+    return CallPattern(core.call_of(kind, name), args)
 
 
 def is_call_tir(func_name: str | None = None, args: Sequence[DFPattern] | None = None) -> DFPattern:
@@ -184,19 +112,27 @@ def is_call_dps_packed(
 
 def is_call_packed(func_name: str, args: Sequence[DFPattern] | None = None) -> DFPattern:
     """A call of a registered function for its effects or its result."""
-    calls = [core.call_of(k, func_name) for k in (relax.CallPackedOp, relax.CallPurePackedOp)]
-    cores = None if args is None else [a.core for a in args]
-    return DFPattern(core.Applied(lambda op: any(c(op) for c in calls), cores), args or ())
+    return packed_call(func_name, args)
 
 
-def is_dfv() -> DFPattern:
-    """A variable of a dataflow block, which is not seen outside of it."""
-    return DFPattern(core.Wildcard().where(_is_inside))
+def is_dfv(name: str = "") -> DFPattern:
+    """A variable of a dataflow block, which is not seen outside of it; of this name if given."""
+    return DataflowVarPattern(name)
 
 
-def _is_inside(value: SSAValue) -> bool:
-    block = value.owner.parent_op()
-    return isinstance(block, relax.DataflowOp) and value not in block.output.values
+def is_gv(name: str = "") -> DFPattern:
+    """The global variable of a function, of this name if one is given."""
+    return GlobalVarPattern(name)
+
+
+def is_expr(expr: Expr) -> DFPattern:
+    """One value, and no other."""
+    return ExprPattern(expr)
+
+
+def is_shape(shape: Sequence[Any]) -> DFPattern:
+    """A shape as a value, with these dims; `has_shape` is about tensors."""
+    return PrimArrPattern(shape)
 
 
 def has_dtype(dtype: str, pattern: DFPattern | None = None) -> DFPattern:
@@ -244,31 +180,3 @@ def rewrite_call(pattern: DFPattern, rewriter: Rewriter, func: Function) -> Func
     removed. Raises ValueError or Diagnostic with one line where the result is ill-typed.
     """
     return remove_all_unused(_Replacer(pattern, rewriter).visit_expr(func))
-
-
-class ReplaceMatch(RewritePattern):
-    """Replace values that a pattern matches, as a rewrite pattern of xDSL."""
-
-    def __init__(self, pattern: DFPattern, rewriter: Rewriter):
-        self.pattern = pattern
-        self.rewriter = rewriter
-
-    def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
-        if len(op.results) != 1 or op.regions:
-            return
-        found = self.pattern.core.match_value(op.results[0])
-        if found is None:
-            return
-        old = expression(op)
-        new: Expr = self.rewriter(old, self.pattern.views(found))
-        if new == old:
-            return
-        value = new.ssa
-        operations = detached_operations(value.owner)
-        if not all(bring(o, op, operations) for o in operations):
-            return
-        for detached in operations:
-            rewriter.insert(detached)
-        result = value if operations else visible(value, op)
-        if result is not None:
-            rewriter.replace(op, [], [result])

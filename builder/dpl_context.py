@@ -48,6 +48,9 @@ class PatternContext:
         outer = PatternContext.current() if incremental else None
         self.patterns: dict[Linked, None] = {} if outer is None else dict(outer.patterns)
         self.links: list[Link] = [] if outer is None else list(outer.links)
+        self.same_shapes: list[tuple[Pattern, Pattern]] = (
+            [] if outer is None else list(outer.same_shapes)
+        )
 
     @staticmethod
     def current() -> PatternContext | None:
@@ -63,6 +66,8 @@ class PatternContext:
 
     def match_dfb(self, dfb: DataflowBlock) -> dict[Any, Any] | None:
         """What each pattern matches, as variables and values; `None` unless all of them match."""
+        if dfb.op is None:
+            raise ValueError("expected a dataflow block of a function, got one of no function")
         roots = [p for p in self.patterns if not any(p in q.parts for q in self.patterns)]
         found = self._match(roots, _values(dfb.op), {})
         if found is None:
@@ -82,11 +87,23 @@ class PatternContext:
             inner = root.match_value(value, found)
             if inner is None or (root not in found and root.is_operation and value in taken):
                 continue
-            if all(_holds(link, inner) for link in self.links):
+            if all(_holds(link, inner) for link in self.links) and self._have_same_shapes(inner):
                 rest = self._match(roots[1:], values, inner)
                 if rest is not None:
                     return rest
         return None
+
+    def _have_same_shapes(self, found: Matches) -> bool:
+        """Whether what is found so far has the same shapes where that is required."""
+        pairs = [(found[a], found[b]) for a, b in self.same_shapes if a in found and b in found]
+        types = [(a.type, b.type) for a, b in pairs]
+        return all(
+            isinstance(a, relax.TensorType)
+            and isinstance(b, relax.TensorType)
+            and a.dims is not None
+            and a.dims == b.dims
+            for a, b in types
+        )
 
 
 class Linked(ABC):

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from xdsl.ir import Operation
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 
+from ..ir.expr import Expr, expression
 from ..lowering.graph.values import visible
 
 
@@ -37,3 +39,31 @@ def detached_operations(owner: Any) -> list[Operation]:
         work.append((op, True))
         work += [(o.owner, False) for o in reversed(op.operands)]
     return list(order)
+
+
+class ReplaceMatch(RewritePattern):
+    """Replace values that a pattern matches, as a rewrite pattern of xDSL."""
+
+    def __init__(self, pattern: Any, rewriter: Callable[[Any, Any], Any]):
+        self.pattern = pattern
+        self.rewriter = rewriter
+
+    def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
+        if len(op.results) != 1 or op.regions:
+            return
+        found = self.pattern.core.match_value(op.results[0])
+        if found is None:
+            return
+        old = expression(op)
+        new: Expr = self.rewriter(old, self.pattern.views(found))
+        if new == old:
+            return
+        value = new.ssa
+        operations = detached_operations(value.owner)
+        if not all(bring(o, op, operations) for o in operations):
+            return
+        for detached in operations:
+            rewriter.insert(detached)
+        result = value if operations else visible(value, op)
+        if result is not None:
+            rewriter.replace(op, [], [result])

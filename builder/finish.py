@@ -10,7 +10,7 @@ from xdsl.ir import Block, Region, SSAValue, Use
 
 from ..dialects import relax
 from ..dialects.attributes import to_attribute
-from ..dialects.diagnostics import verify
+from ..dialects.diagnostics import BuilderError, verify
 from ..dialects.parameters import value_name
 from ..dialects.relax.symbols import determined_symbols
 from ..dialects.relax.type_relations import forget_symbols, says_less
@@ -34,7 +34,7 @@ def finish(
     """
     scope.require_open()
     if scope.in_dataflow:
-        raise ValueError(f"expected the dataflow block of '{scope.name}' to be closed first")
+        raise BuilderError(f"expected the dataflow block of '{scope.name}' to be closed first")
     returned = scope.resolve(output)
     known = _parameters(scope, params)
     scope.body.add_op(relax.func.ReturnOp(returned))
@@ -56,14 +56,16 @@ def finish(
 
 def _parameters(scope: FunctionScope, params: Sequence[Var] | None) -> list[Var]:
     if params is not None and scope.params is not None:
-        raise ValueError(f"expected the parameters of '{scope.name}' once, got them twice")
+        raise BuilderError(f"expected the parameters of '{scope.name}' once, got them twice")
     known = checked_params(scope.name, params or scope.params or ())
     values = {p.borrowed for p in known}
     missing = [v.owner for v in scope.variables if v not in values]
     if missing:
         name = getattr(missing[0], "name", "")
         listed = ", ".join(p.name_hint for p in known) or "none"
-        raise ValueError(f"expected '{name}' among the parameters of '{scope.name}', got {listed}")
+        raise BuilderError(
+            f"expected '{name}' among the parameters of '{scope.name}', got {listed}"
+        )
     return known
 
 

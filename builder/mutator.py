@@ -85,7 +85,7 @@ class PyExprMutator(Functor):
         return op
 
     visit_constant_ = visit_global_var_ = visit_extern_func_ = visit_leaf
-    visit_shape_expr_ = visit_prim_value_ = visit_leaf
+    visit_shape_expr_ = visit_prim_value_ = visit_op_ = visit_leaf
 
     def visit_arguments_(self, op: Arguments) -> Any:
         """The arguments of a call in destination-passing style."""
@@ -158,7 +158,7 @@ class PyExprMutator(Functor):
         self.builder_.begin_dataflow_block()
         for binding in block.bindings:
             self.visit_binding(binding)
-        self.builder_.scope.order_outputs(list(block.op.output.values))
+        self.builder_.scope.order_outputs(block.outputs)
         return self.builder_.end_block() or block
 
     def visit_binding(self, binding: Binding) -> Any:
@@ -196,6 +196,8 @@ class PyExprMutator(Functor):
 
     def get_var_remap(self, vid: Var) -> Any:
         """What stands for a variable of the old function, `None` before it was visited."""
+        if self.builder_.is_outside:
+            return None
         new = self.builder_.scope.remap.get(vid.borrowed)
         return None if new is None else view(new)
 
@@ -232,6 +234,7 @@ def visitor(cls: Class) -> Class:
 def _derived(cls: Class, base: type) -> Class:
     if not issubclass(cls, base):
         raise TypeError(f"expected a subclass of {base.__name__}, got {cls.__name__}")
+    cls._cls = cls  # pyright: ignore[reportAttributeAccessIssue]  # what TVM's decorators wrap
     return cls
 
 

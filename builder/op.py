@@ -15,14 +15,14 @@ from xdsl.ir import Attribute
 
 from ..dialects.diagnostics import suggestion
 from ..dialects.dims import dims_of
-from ..dialects.relax import OPERATORS, MatchCastOp, ShapeOfOp, TensorToShapeOp
+from ..dialects.relax import OPERATORS, MatchCastOp, ShapeOfOp, TensorToShapeOp, TensorType
 from ..ir.call_parts import ExternFunc, GlobalVar, Op
 from ..ir.calls import Call, inplace_call, kernel_call, output_type
 from ..ir.calls import loop as loop_op
-from ..ir.expr import Constant, Expr, apply_operator, expression
+from ..ir.expr import Constant, Expr, ShapeExpr, apply_operator, expression
 from ..ir.gradients import register_gradient
 from ..ir.operators import to_value
-from ..ir.struct_info import to_type
+from ..ir.struct_info import ObjectStructInfo, to_type
 
 __script_path__ = "relax.op"
 
@@ -100,6 +100,11 @@ def call_pure_packed(func: str | ExternFunc, *args: Any, sinfo_args: Any) -> Exp
     return Call(Op.get("relax.call_pure_packed"), [called, *args], None, sinfo_args)
 
 
+def null_value() -> Expr:
+    """An object that stands for nothing, such as the first state of an effect."""
+    return call_pure_packed("vm.builtin.null_value", sinfo_args=ObjectStructInfo())
+
+
 def call_py_func(func_name: str, args: Any, out_sinfo: Any = None, **old: Any) -> Expr:
     """The call of a Python function of the module, which returns values of the types `out_sinfo`.
 
@@ -131,6 +136,21 @@ def assert_op(condition: Any, format_args: Any = (), format: str = "") -> Expr:
 def alloc_tensor(shape: Any, dtype: str = "float32") -> Expr:
     """A tensor with undefined content."""
     return Call(Op.get("relax.alloc_tensor"), [shape], {"dtype": dtype})
+
+
+def make_shape(shape: Any) -> ShapeExpr:
+    """The dims of a list or tuple as a shape; raises TypeError for anything else."""
+    if not isinstance(shape, list | tuple):
+        raise TypeError(f"expected a list or tuple of dims, got {type(shape).__name__}")
+    return ShapeExpr(shape)
+
+
+def get_shape_of(expr: Any) -> Expr:
+    """The shape of a tensor: its dims where they are known, else `shape_of`."""
+    type_ = to_value(expr).type
+    if isinstance(type_, TensorType) and type_.dims is not None:
+        return ShapeExpr(type_.dims)
+    return shape_of(expr)
 
 
 def shape_of(expr: Any) -> Expr:

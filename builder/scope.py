@@ -10,6 +10,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.rewriter import Rewriter
 
 from ..dialects import relax
+from ..dialects.diagnostics import BuilderError
 from ..dialects.parameters import value_name
 from ..dialects.relax.closure import is_pure
 from ..ir.call_parts import with_operands
@@ -139,7 +140,7 @@ class FunctionScope:
                     return outer
             if value in self._implicit or self.source is not None:
                 return _with_output(dataflow, value)
-            raise ValueError(
+            raise BuilderError(
                 f"expected a variable that its dataflow block outputs, got "
                 f"'{value.name_hint}' in '{self.name}': use emit_output"
             )
@@ -156,7 +157,7 @@ class FunctionScope:
         other = _function_of(owner)
         name = value.name_hint or "a value"
         where = "" if other is None else f" of '{other.sym_name.data}'"
-        raise ValueError(f"expected a value of '{self.name}', got '{name}'{where}")
+        raise BuilderError(f"expected a value of '{self.name}', got '{name}'{where}")
 
     def _may_repeat(self, op: Operation) -> bool:
         """Whether an operation of the function that is rewritten may be emitted here as it is."""
@@ -198,14 +199,14 @@ class FunctionScope:
         """Open a dataflow block."""
         self.require_open()
         if self.in_dataflow:
-            raise ValueError(f"expected dataflow blocks of '{self.name}' not to be nested")
+            raise BuilderError(f"expected dataflow blocks of '{self.name}' not to be nested")
         self.blocks.append(OpenDataflow())
 
     def output(self, value: SSAValue, name_hint: str = "") -> SSAValue:
         """Let a value be seen outside of the open dataflow block."""
         block = self.block
         if not isinstance(block, OpenDataflow):
-            raise ValueError(f"expected emit_output inside a dataflow block of '{self.name}'")
+            raise BuilderError(f"expected emit_output inside a dataflow block of '{self.name}'")
         resolved = self.emit(value, name_hint)
         owner = resolved.owner
         if not isinstance(owner, Operation) or owner.parent is not block:
@@ -261,7 +262,7 @@ class FunctionScope:
 
     def require_open(self) -> None:
         if self.is_finished:
-            raise ValueError(f"expected nothing after emit_func_output of '{self.name}'")
+            raise BuilderError(f"expected nothing after emit_func_output of '{self.name}'")
 
 
 VARIABLES: WeakKeyDictionary[SSAValue, SSAValue] = WeakKeyDictionary()
@@ -297,13 +298,13 @@ def checked_params(function: str, params: Sequence[Any]) -> list[Var]:
     for param in params:
         if not isinstance(param, Var) or not isinstance(param.borrowed.owner, FreeVariable):
             shown = param.name_hint if isinstance(param, Var) else repr(param)
-            raise ValueError(
+            raise BuilderError(
                 f"expected the parameters of '{function}' to be variables made by relax.Var, "
                 f"got {shown}"
             )
     for position, param in enumerate(params):
         if param in params[:position]:
-            raise ValueError(
+            raise BuilderError(
                 f"expected distinct parameters of '{function}', got '{param.name_hint}' twice"
             )
     return list(params)

@@ -15,7 +15,7 @@ from ..ir.blocks import (
     SeqExpr,
     VarBinding,
 )
-from ..ir.call_parts import Arguments, ExternFunc, GlobalVar
+from ..ir.call_parts import Arguments, ExternFunc, GlobalVar, Op
 from ..ir.calls import Call
 from ..ir.expr import (
     Constant,
@@ -42,6 +42,7 @@ _METHODS: dict[type[Any], str] = {
     If: "visit_if_",
     LocalFunction: "visit_local_function_",
     MatchCast: "visit_match_cast_",
+    Op: "visit_op_",
     PrimValue: "visit_prim_value_",
     SeqExpr: "visit_seqexpr_",
     ShapeExpr: "visit_shape_expr_",
@@ -118,11 +119,11 @@ class PyExprVisitor(Functor):
         """What is made of nothing else."""
 
     visit_var_ = visit_dataflow_var_ = visit_constant_ = visit_global_var_ = visit_leaf
-    visit_extern_func_ = visit_shape_expr_ = visit_prim_value_ = visit_leaf
+    visit_extern_func_ = visit_shape_expr_ = visit_prim_value_ = visit_op_ = visit_leaf
 
     def visit_call_(self, op: Call) -> None:
         """What is called, then the arguments."""
-        if isinstance(op.op, GlobalVar | ExternFunc):
+        if isinstance(op.op, GlobalVar | ExternFunc | Op):
             self.visit_expr(op.op)
         for arg in op.args:
             if isinstance(arg, Expr | Arguments | GlobalVar | ExternFunc):

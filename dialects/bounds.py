@@ -87,12 +87,16 @@ def cases_of_minimum(expr: IntExpr) -> list[IntExpr]:
 def _without_quotient(expr: IntExpr) -> IntExpr | None:
     """A lower bound of a positive multiple of the expression, without one of its quotients.
 
-    ``a floordiv c`` is at most ``a / c`` and at least ``(a - c + 1) / c``.
+    ``a floordiv c`` is at most ``a / c`` and at least ``(a - c + 1) / c``; k of them are at most
+    ``a floordiv (c / k)`` if k divides c.
     """
     for monomial, coefficient in sorted(expr.terms, key=lambda term: term[1]):
         (atom, *more) = monomial or (None,)
         if not more and isinstance(atom, Compound) and atom.op == "floordiv":
             divisor = atom.rhs.constant or 0
+            if divisor > 0 and coefficient < -1 and divisor % coefficient == 0:
+                rest = expr - IntExpr.of(atom) * coefficient
+                return rest - atom.lhs // (divisor // -coefficient)
             if divisor > 0:
                 nearest = atom.lhs if coefficient < 0 else atom.lhs - (divisor - 1)
                 rest = expr - IntExpr.of(atom) * coefficient
@@ -129,9 +133,16 @@ def constant_limit(expr: IntExpr) -> int | None:
             continue
         limits = [_atom_limit(atom) for atom in monomial]
         if len(limits) > 1 or None in limits or (limits and coefficient < 0):
-            return None
+            return _limit_of_cases(expr)
         total += coefficient * sum(limit or 0 for limit in limits) if limits else coefficient
     return total
+
+
+@lru_cache(maxsize=1 << 12)
+def _limit_of_cases(expr: IntExpr) -> int | None:
+    """The limit of a sum with a minimum, as ``min(i + 4, n) - i``: that of one of its cases."""
+    _, cases = next(choices_in(expr, "min"), ("", ()))
+    return min((n for e in cases if (n := constant_limit(e)) is not None), default=None)
 
 
 def _atom_limit(atom: Atom) -> int | None:

@@ -24,6 +24,10 @@ class OpError(TVMError, TypeError, ValueError):
     """Arguments that an operator of the graph does not take, or whose types do not fit it."""
 
 
+class BuilderError(TVMError, ValueError):
+    """A function that is built in a wrong order, or of parts that do not fit."""
+
+
 class Diagnostic(DiagnosticException, TVMError):
     """A violation of a rule: the message, the operation, and its location if known."""
 

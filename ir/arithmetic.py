@@ -81,3 +81,29 @@ class Arithmetic(ABC):
     def astype(self, dtype: str) -> Any:
         """The tensor converted to a dtype."""
         return self._apply("relax.astype", (self, dtype), {})
+
+    def maximum(self, other: Any) -> Any:
+        """The larger one of each pair of elements."""
+        return self._apply("relax.maximum", (self, other), {})
+
+    def minimum(self, other: Any) -> Any:
+        """The smaller one of each pair of elements."""
+        return self._apply("relax.minimum", (self, other), {})
+
+    def reshape(self, *shape: Any) -> Any:
+        """The tensor in another shape, which is one argument or several."""
+        return self._apply("relax.reshape", (self, _one_or_several(shape)), {})
+
+    def permute_dims(self, *axes: Any) -> Any:
+        """The tensor with its dims in another order, by default the reverse."""
+        order = _one_or_several(axes) if axes else None
+        return self._apply("relax.permute_dims", (self, order), {})
+
+    def repeat(self, repeats: int, axis: int | None = None) -> Any:
+        """The tensor with each element, or each slice along a dim, several times."""
+        return self._apply("relax.repeat", (self, repeats, axis), {})
+
+
+def _one_or_several(given: tuple[Any, ...]) -> Any:
+    only = given[0] if len(given) == 1 else given
+    return given if isinstance(only, int) else only

@@ -2,100 +2,58 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import groupby
-from typing import Any
+from textwrap import indent
+from typing import Any, ClassVar, cast
 
-from xdsl.ir import Block, Operation
+from xdsl.ir import Block, Operation, SSAValue
 
 from ..dialects import relax
-from .expr import Expr, Var, expression, owner_of, view
-from .struct_info import AnyStructInfo, to_type
-from .struct_info import struct_info as info_of
-
-
-class Binding:
-    """One line of a block: a variable and what it is bound to."""
-
-    def __init__(self, var: Var, value: Expr):
-        self.var = var
-        self.value = value
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Binding) and (self.var, self.value) == (other.var, other.value)
-
-    def __hash__(self) -> int:
-        return hash(self.var)
-
-    def __str__(self) -> str:
-        owner = self.value.borrowed.owner
-        is_statement = isinstance(owner, Operation) and bool(owner.regions)
-        return str(self.value) if is_statement else f"{self.var} = {self.value}"
-
-    def __repr__(self) -> str:
-        return str(self)
-
-
-class VarBinding(Binding):
-    """``var = value``."""
-
-
-class MatchCast(Binding):
-    """``var = R.match_cast(value, struct_info)``."""
-
-    def __init__(self, var: Var, value: Expr, struct_info: Any):
-        super().__init__(var, value)
-        self.struct_info = info_of(to_type(struct_info))
-
-    def __str__(self) -> str:
-        return f"{self.var} = R.match_cast({self.value}, {self.struct_info})"
-
-
-def binding(op: Operation) -> Binding:
-    """An operation as a binding."""
-    var = view(op.results[0])
-    if isinstance(op, relax.MatchCastOp):
-        return MatchCast(var, view(op.value), op.result.type)
-    return VarBinding(var, expression(op))
-
-
-def is_binding(op: Operation) -> bool:
-    """Whether an operation is a line of its own: constants and ends of blocks are not."""
-    if isinstance(op, relax.TupleOp):
-        return not is_result_only(op)
-    return not isinstance(
-        op, relax.ConstantOp | relax.OutputOp | relax.func.ReturnOp | relax.YieldOp
-    )
-
-
-def is_result_only(op: relax.TupleOp) -> bool:
-    """Whether a tuple is written where the function or branch ends, and nowhere else."""
-    last = None if op.parent is None else op.parent.last_op
-    users = [use.operation for use in op.result.uses]
-    return op.result.name_hint is None and users == [last] and not isinstance(last, relax.OutputOp)
+from ..dialects.relax.type_relations import least_supertype
+from .assembly import assemble_branch
+from .bindings import Binding as Binding
+from .bindings import MatchCast as MatchCast
+from .bindings import VarBinding as VarBinding
+from .bindings import binding as binding
+from .bindings import is_binding as is_binding
+from .bindings import is_result_only
+from .expr import DataflowVar, Expr, expression, owner_of, view
+from .operators import to_value
+from .struct_info import AnyStructInfo, struct_info
 
 
 class BindingBlock:
-    """Bindings in order."""
+    """Bindings in order: those of operations of a function, or given ones, of no function yet."""
 
-    def __init__(self, operations: list[Operation]):
-        self.operations = operations
+    is_dataflow: ClassVar[bool] = False
+
+    def __init__(self, bindings: Sequence[Binding] | Sequence[Operation]):
+        given = [b for b in bindings if isinstance(b, Binding)]
+        self.operations = [b for b in bindings if isinstance(b, Operation)]
+        self._given = tuple(given)
+        if given and self.operations:
+            raise TypeError("expected bindings, or operations, got both")
 
     @property
     def bindings(self) -> list[Binding]:
         """The bindings."""
-        return [binding(op) for op in self.operations]
+        return [*self._given, *map(binding, self.operations)]
+
+    @property
+    def _parts(self) -> tuple[Any, ...]:
+        return (*self._given, *self.operations)
 
     def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and self.operations == getattr(other, "operations", None)
+        return type(self) is type(other) and self._parts == getattr(other, "_parts", None)
 
     def __hash__(self) -> int:
-        return hash(tuple(self.operations))
+        return hash(self._parts)
 
     def __str__(self) -> str:
         from .fragments import block_text
 
-        return "\n".join(block_text(self.operations))
+        return "\n".join([*map(str, self._given), *block_text(self.operations)])
 
     def __repr__(self) -> str:
         return str(self)
@@ -104,29 +62,51 @@ class BindingBlock:
 class DataflowBlock(BindingBlock):
     """Bindings without effects; only some of their variables are seen outside."""
 
-    def __init__(self, op: relax.DataflowOp):
-        super().__init__([o for o in op.body.block.ops if is_binding(o)])
-        self.op = op
+    is_dataflow = True
+
+    def __init__(self, bindings: relax.DataflowOp | Sequence[Binding]):
+        self.op = bindings if isinstance(bindings, relax.DataflowOp) else None
+        if isinstance(bindings, relax.DataflowOp):
+            super().__init__([o for o in bindings.body.block.ops if is_binding(o)])
+        else:
+            super().__init__(bindings)
+
+    @property
+    def outputs(self) -> list[SSAValue]:
+        """The values that are seen outside of the block."""
+        if self.op is not None:
+            return list(self.op.output.values)
+        return [b.var.borrowed for b in self.bindings if not isinstance(b.var, DataflowVar)]
 
     def __str__(self) -> str:
         from .fragments import block_text
 
-        return "\n".join(block_text([self.op]))
+        if self.op is not None:
+            return "\n".join(block_text([self.op]))
+        return "\n".join(["with R.dataflow():", indent(super().__str__(), "    ")])
 
 
 class SeqExpr:
-    """The body of a function or of a branch."""
+    """The body of a function or of a branch: its block, or blocks and a value of no function yet.
 
-    def __init__(self, block: Block):
-        self.block = block
+    ``SeqExpr([BindingBlock([VarBinding(y, relax.op.nn.relu(x))])], y)``
+    """
+
+    def __init__(self, blocks: Block | Sequence[BindingBlock], body: Any = None):
+        self.block = blocks if isinstance(blocks, Block) else None
+        self._given = () if isinstance(blocks, Block) else tuple(blocks)
+        self._value = body if body is None or isinstance(body, Expr) else view(to_value(body))
+        if self.block is None and body is None:
+            raise TypeError("expected a value at the end of the blocks, got None")
 
     @property
     def blocks(self) -> list[BindingBlock]:
         """The blocks, in order."""
-        return list(self._blocks())
+        return list(self._given if self.block is None else self._blocks(self.block))
 
-    def _blocks(self) -> Iterator[BindingBlock]:
-        operations = [op for op in self.block.ops if is_binding(op)]
+    @staticmethod
+    def _blocks(block: Block) -> Iterator[BindingBlock]:
+        operations = [op for op in block.ops if is_binding(op)]
         for is_dataflow, group in groupby(operations, lambda o: isinstance(o, relax.DataflowOp)):
             if is_dataflow:
                 yield from (DataflowBlock(op) for op in group if isinstance(op, relax.DataflowOp))
@@ -136,6 +116,8 @@ class SeqExpr:
     @property
     def body(self) -> Any:
         """The value at the end."""
+        if self.block is None:
+            return self._value
         last = self.block.last_op
         assert isinstance(last, relax.func.ReturnOp | relax.YieldOp)
         owner = last.value.owner
@@ -148,11 +130,17 @@ class SeqExpr:
         """What is known of the value."""
         return self.body.struct_info
 
+    ty = struct_info
+
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, SeqExpr) and self.block is other.block
+        return isinstance(other, SeqExpr) and self._parts == other._parts
 
     def __hash__(self) -> int:
-        return hash(self.block)
+        return hash(self._parts)
+
+    @property
+    def _parts(self) -> tuple[Any, ...]:
+        return (id(self.block), self._given, self._value)
 
     def __str__(self) -> str:
         return "\n".join([*map(str, self.blocks), str(self.body)])
@@ -162,7 +150,13 @@ class SeqExpr:
 
 
 class If(Expr, shows=relax.IfOp):
-    """The value of one of two branches."""
+    """The value of one of two branches, which are bodies or values."""
+
+    def __init__(self, cond: Expr, true_branch: Any, false_branch: Any):
+        first, second = (assemble_branch(b) for b in (true_branch, false_branch))
+        types = [cast(relax.YieldOp, r.block.last_op).value.type for r in (first, second)]
+        op = relax.IfOp(to_value(cond), first, second, least_supertype(*types))
+        super().__init__(op.result)
 
     @property
     def cond(self) -> Expr:
@@ -192,3 +186,15 @@ class LocalFunction(Expr, shows=relax.LocalFuncOp):
     def body(self) -> SeqExpr:
         """The blocks of bindings and the result."""
         return SeqExpr(owner_of(self, relax.LocalFuncOp).body.block)
+
+    @property
+    def is_pure(self) -> bool:
+        """Whether calls of the function have no effect but their result."""
+        return not owner_of(self, relax.LocalFuncOp).result.type.impure
+
+    @property
+    def ret_struct_info(self) -> AnyStructInfo:
+        """What is known of the result."""
+        return struct_info(owner_of(self, relax.LocalFuncOp).result.type.result)
+
+    ret_ty = ret_struct_info

@@ -134,6 +134,13 @@ class GlobalVar:
             raise ValueError(f"expected '{self.name_hint}' to be a function of a module")
         return self.function.struct_info
 
+    struct_info_ = ty = struct_info
+
+    @property
+    def name(self) -> str:
+        """The name; TVM's newer spelling."""
+        return self.name_hint
+
     def __call__(self, *args: Any) -> Any:
         return expression(graph_call(self, operand_values(args)))
 

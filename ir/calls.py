@@ -47,6 +47,8 @@ def call_op(called: Any, args: Sequence[Any], attrs: Any, sinfo_args: Any) -> Op
             return relax.CallPackedOp(called.global_symbol, operand_values(args), type_)
         case _ if hasattr(called, "borrowed"):
             return invoke_op(to_value(called), operand_values(args))
+        case None:
+            raise ValueError("expected a defined operator to call, got None")
         case _:
             raise TypeError(
                 f"expected an operator, a global variable or an external function to call, "
@@ -198,8 +200,11 @@ class Call(Expr, shows=Operation):
         args: Sequence[Any],
         attrs: Mapping[str, Any] | None = None,
         sinfo_args: Any = None,
+        *,
+        ty_args: Any = None,
     ):
-        super().__init__(call_op(op, args, attrs, sinfo_args).results[0])
+        types = sinfo_args if ty_args is None else ty_args
+        super().__init__(call_op(op, args, attrs, types).results[0])
 
     @property
     def operation(self) -> Operation:

@@ -144,8 +144,12 @@ class Expr(Arithmetic):
         return self.script()
 
     def __getitem__(self, index: int) -> Expr:
-        if not 0 <= index < len(self):
-            raise IndexError(f"expected a field of a tuple of {len(self)}, got {index}")
+        size = len(self)
+        if not -size <= index < size:
+            raise IndexError(f"Tuple index out of range: expected a field of {size}, got {index}")
+        return self._field(index % size)
+
+    def _field(self, index: int) -> Expr:
         return TupleGetItem(self, index)
 
     def __call__(self, *args: Any) -> Any:
@@ -169,9 +173,21 @@ class Var(Expr):
 
     is_dataflow: ClassVar[bool] = False
 
-    def __init__(self, name_hint: str, struct_info: Any = ObjectStructInfo()):
-        free = FreeVariable(name_hint, to_type(struct_info), self.is_dataflow)
-        super().__init__(free.args[0])
+    def __init__(
+        self,
+        name_hint: str | None = None,
+        struct_info: Any = ObjectStructInfo(),
+        *,
+        name: str | None = None,
+        ty: Any = None,
+    ):
+        if name_hint is not None and name is not None:
+            raise TypeError("Specify either name or name_hint, not both")
+        given = name_hint if name is None else name
+        if given is None:
+            raise TypeError("expected the name of a variable, got None")
+        type_ = to_type(struct_info if ty is None else ty)
+        super().__init__(FreeVariable(given, type_, self.is_dataflow).args[0])
 
     @property
     def name_hint(self) -> str:
@@ -228,6 +244,9 @@ class Tuple(Expr, shows=relax.TupleOp):
         """The values."""
         return [view(f) for f in owner_of(self, relax.TupleOp).fields]
 
+    def _field(self, index: int) -> Expr:
+        return self.fields[index]
+
 
 class TupleGetItem(Expr, shows=relax.TupleGetItemOp):
     """A field of a tuple."""
@@ -256,6 +275,17 @@ class ShapeExpr(Expr, shows=relax.ShapeOp):
     def values(self) -> Shape:
         """The dims."""
         return shape_of(owner_of(self, relax.ShapeOp).result.type.dims or ())
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __getitem__(self, index: int) -> Any:
+        values = self.values
+        if not -len(values) <= index < len(values):
+            raise IndexError(
+                f"ShapeExpr index out of range: expected one of {len(values)} dims, got {index}"
+            )
+        return values[index]
 
 
 class PrimValue(Expr, shows=relax.PrimValueOp):

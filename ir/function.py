@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Protocol, Self
 
 from xdsl.dialects.builtin import DictionaryAttr, ModuleOp, StringAttr
 from xdsl.ir import Operation
 
+from ..backend.target import Target
 from ..dialects.attributes import from_attribute, to_attribute
+from ..dialects.diagnostics import Diagnostic
+from ..dialects.dims import dim_of
+from ..dialects.int_expr import IntExpr
 from ..dialects.relax.func import FuncOp
 from ..dialects.tir.func import PrimFuncOp
 from ..display.highlight import stage_language
 from ..display.rich import displayed
 from ..display.show import show_code
-from ..lowering.graph.bind_params import bind_symbolic_vars
+from ..lowering.graph.bind_params import bind_params, bind_symbolic_vars
+from ..lowering.graph.inline_functions import inline_functions
+from .assembly import assemble_function
 from .blocks import SeqExpr
 from .expr import Var, view
-from .struct_info import AnyStructInfo, FuncStructInfo, ObjectStructInfo, struct_info
+from .operators import bound_value
+from .struct_info import AnyStructInfo, FuncStructInfo, ObjectStructInfo, struct_info, to_type
 
 
 class History(Protocol):
@@ -61,6 +68,11 @@ class BaseFunc:
         return name.data
 
     @property
+    def __name__(self) -> str:
+        """The name, as a Python function has it."""
+        return self.name
+
+    @property
     def struct_info(self) -> AnyStructInfo:
         """What is known of the function."""
         raise NotImplementedError
@@ -74,12 +86,19 @@ class BaseFunc:
         return {k: from_attribute(v) for k, v in attrs.data.items()}
 
     def with_attr(self, key: str | Mapping[str, Any], value: Any = None) -> Self:
-        """A copy of the function with an attribute, or several."""
+        """A copy of the function with an attribute, or several.
+
+        A `Target` is kept as its text, and has no effect: `build` takes the target.
+        """
         attrs = self.op.properties.get("attrs")
         entries = dict(attrs.data) if isinstance(attrs, DictionaryAttr) else {}
         new = key if isinstance(key, Mapping) else {key: value}
-        entries |= {k: to_attribute(v) for k, v in new.items()}
+        entries |= {k: to_attribute(str(v) if isinstance(v, Target) else v) for k, v in new.items()}
         return self._with_attrs(entries)
+
+    def with_attrs(self, attrs: Mapping[str, Any]) -> Self:
+        """A copy of the function with several attributes."""
+        return self.with_attr(attrs)
 
     def without_attr(self, key: str) -> Self:
         """A copy of the function without an attribute."""
@@ -148,7 +167,31 @@ class PrimFunc(BaseFunc):
 
 
 class Function(BaseFunc):
-    """A graph function; TVM's ``relax.Function``."""
+    """A graph function; TVM's ``relax.Function``.
+
+    From parts it is ``Function([x], SeqExpr(blocks, y), TensorStructInfo((4,), "float32"))``. It is
+    not verified: `relax.analysis.well_formed` says whether it is.
+    """
+
+    def __init__(
+        self,
+        params: Operation | Sequence[Var],
+        body: Any = None,
+        ret_struct_info: Any = None,
+        is_pure: bool = True,
+        attrs: Mapping[str, Any] | None = None,
+        *,
+        ret_ty: Any = None,
+    ):
+        if isinstance(params, Operation):
+            super().__init__(params)
+            return
+        result = ret_struct_info if ret_ty is None else ret_ty
+        type_ = None if result is None else to_type(result)
+        op = assemble_function(params, body, type_, not is_pure)
+        if attrs:
+            op.attrs = DictionaryAttr({k: to_attribute(v) for k, v in attrs.items()})
+        super().__init__(op)
 
     @property
     def _func(self) -> FuncOp:
@@ -186,13 +229,58 @@ class Function(BaseFunc):
 
     struct_info_ = ty = struct_info
 
-    def bind_symbolic_vars(self, binding_map: Mapping[Any, int]) -> Function:
-        """A copy in which symbols are numbers, by symbol or name; raises Diagnostic."""
+    def bind_symbolic_vars(self, binding_map: Mapping[Any, Any]) -> Function:
+        """A copy in which symbols are numbers or expressions, by symbol or name.
+
+        Raises Diagnostic with one line for a symbol that is given twice or is unknown, and for new
+        symbols that no parameter determines.
+        """
         module = ModuleOp([self.op.clone()])
-        values = {str(k): int(v) for k, v in binding_map.items()}
+        values = symbol_values(binding_map)
         bind_symbolic_vars(module, self.name, values)
         (op,) = module.ops
         return Function(op.clone())
+
+    def bind_params(self, binding_map: Mapping[Any, Any]) -> Function:
+        """A copy in which parameters are constants, by variable or name.
+
+        A shape or number binds the symbols of its parameter. Raises Diagnostic with one line for
+        an unknown parameter, or a value that does not fit.
+        """
+        module = ModuleOp([self.op.clone()])
+        values = {getattr(k, "name_hint", k): v for k, v in binding_map.items()}
+        bind_params(module, self.name, {k: bound_value(v, k) for k, v in values.items()})
+        (op,) = module.ops
+        return Function(op.clone())
+
+    def inline_functions(self, function_map: Mapping[Any, Function]) -> Function:
+        """A copy with the bodies of functions in place of their calls, by global variable or name.
+
+        Raises ValueError for a function that is given twice, and Diagnostic for one that calls
+        itself.
+        """
+        callees = {getattr(k, "name_hint", k): f._func for k, f in function_map.items()}
+        if len(callees) != len(function_map):
+            raise ValueError(
+                f"expected each function once, got {', '.join(map(str, function_map))}"
+            )
+        module = ModuleOp([self.op.clone()])
+        (op,) = module.ops
+        assert isinstance(op, FuncOp)
+        inline_functions(op, callees)
+        return Function(op.clone())
+
+
+def symbol_values(binding_map: Mapping[Any, Any]) -> dict[str, IntExpr]:
+    """Values of symbols by name; raises Diagnostic for a symbol that is given twice."""
+    values = {
+        str(k): IntExpr.of(int(v)) if hasattr(v, "__index__") else dim_of(v)
+        for k, v in binding_map.items()
+    }
+    if len(values) != len(binding_map):
+        given = ", ".join(map(str, binding_map))
+        raise Diagnostic(f"expected each symbol once, got {given}")
+    return values
 
 
 def function_view(op: Operation) -> BaseFunc:

@@ -11,7 +11,7 @@ from xdsl.ir import SSAValue
 
 from ..dialects import relax
 from ..dialects.dtypes import element_type, is_float
-from ..dialects.relax import TensorData, TensorType
+from ..dialects.relax import PrimType, ShapeType, TensorData, TensorType
 from ..dialects.relax.type_relations import forget_symbols
 from ..dialects.relax.types import shape_text, tensors_in, type_symbols
 from ..lowering.substitute import substituted
@@ -49,6 +49,16 @@ def tensor_data(value: Any, key: str = "") -> TensorData:
     detach = getattr(value, "detach", None)  # torch shares no memory of what records gradients
     tensor = as_tensor(value if detach is None else detach())
     return TensorData.of(tensor.view(), tensor.dtype, key)
+
+
+def bound_value(value: Any, name: str) -> TensorData | ShapeType | PrimType:
+    """What a parameter may be bound to: an array, or an expression of a shape or number."""
+    type_ = getattr(getattr(value, "borrowed", None), "type", None)
+    if isinstance(type_, ShapeType) and type_.dims is not None:
+        return type_
+    if isinstance(type_, PrimType) and type_.expr is not None:
+        return type_
+    return tensor_data(value, name)
 
 
 def data_of(value: Any, annotation: Any = None, key: str = "") -> TensorData:

@@ -12,6 +12,7 @@ from ..dialects.dims import dim_of, dims_of
 from ..dialects.dtypes import element_type
 from ..dialects.int_expr import IntExpr
 from ..dialects.relax import FuncType, ObjectType, PrimType, ShapeType, TensorType
+from ..dialects.relax.type_relations import says_less
 from ..display.rich import displayed
 
 
@@ -44,7 +45,13 @@ class StructInfo(Generic[TypeT]):
         """Whether the other one says the same."""
         return self == other
 
+    def is_base_of(self, derived: AnyStructInfo) -> bool:
+        """Whether every value of the other one is a value of this one."""
+        return says_less(self.type, derived.type)
+
     def __eq__(self, other: object) -> bool:
+        if isinstance(getattr(other, "path", None), str):  # an annotation, such as R.Tensor((4,))
+            return self.type == to_type(other)
         if not isinstance(other, StructInfo):
             return False
         return self.type == cast("AnyStructInfo", other).type
@@ -52,10 +59,14 @@ class StructInfo(Generic[TypeT]):
     def __hash__(self) -> int:
         return hash(self.type)
 
-    def __str__(self) -> str:
+    def script(self) -> str:
+        """The type as TVMScript writes it."""
         from ..script.printer.relax_types import Types
 
         return Types({}).text(self.type)
+
+    def __str__(self) -> str:
+        return self.script()
 
     def __repr__(self) -> str:
         return str(self)

@@ -45,6 +45,11 @@ class Configuration:
     """The dtype of keys and values in the cache."""
 
     @property
+    def attention(self) -> str:
+        """The dtype of queries, keys and values in the attention of a prompt."""
+        return "bfloat16" if self.activations == "int8" else "float32"
+
+    @property
     def pages(self) -> PageLayout:
         """The layout of the cache."""
         return PageLayout(self.layers, self.key_heads, self.size, self.cache)

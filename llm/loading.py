@@ -26,10 +26,10 @@ def load(
 
     Products with weights of few bits are those of integers, for which activations are rounded in
     blocks of the weights' size, to 16 bits. With `activations` of "int8" prompts are read faster,
-    and tokens may differ from those of floats; "float32" does not round. `cache` is the dtype of
-    keys and values: float16, float32, bfloat16, or int8 with a scale for each position and head.
-    `weights` is a format to which matrices of floats are rounded: "q4_0", "q4_1", "q5_0", "q5_1" or
-    "q8_0"; by default they are float32.
+    since their attention is that of bfloat16 too, and tokens may differ from those of floats;
+    "float32" does not round. `cache` is the dtype of keys and values: float16, float32, bfloat16,
+    or int8 with a scale for each position and head. `weights` is a format to which matrices of
+    floats are rounded: "q4_0", "q4_1", "q5_0", "q5_1" or "q8_0"; by default they are float32.
 
     The compiled model is kept in the cache, packed, and mapped from there by later processes.
     `context` is the number of positions that all sequences have together, by default those of one

@@ -60,36 +60,37 @@ class PagesInGraph:
         self._pages[layer] = [p for pair in zip(*written, strict=True) for p in pair]
         return self._pages[layer]
 
-    def read(self, layer: int, slots: Expr) -> list[Expr]:
-        """Keys and values (1, n, key heads, size) at slots, in float32."""
+    def read(self, layer: int, slots: Expr, dtype: str) -> list[Expr]:
+        """Keys and values (1, n, key heads, size) at slots, in a dtype."""
         builder = BlockBuilder.current()
         assert builder is not None
         pages = self._pages[layer]
         return [
-            builder.call_te(read, slots, *pages[number::2])
+            builder.call_te(read, slots, dtype, *pages[number::2])
             for number, read in enumerate((_read_keys, _read_values))
         ]
 
 
-def _read_keys(slots: te.Tensor, pages: te.Tensor, *scales: te.Tensor) -> te.Tensor:
+def _read_keys(slots: te.Tensor, dtype: str, pages: te.Tensor, *scales: te.Tensor) -> te.Tensor:
     def element(_: Any, i: Any, h: Any, d: Any) -> Any:
-        return _scaled(pages[slots[i] // PLACES, h, d, slots[i] % PLACES], slots[i], h, scales)
+        number = pages[slots[i] // PLACES, h, d, slots[i] % PLACES]
+        return _scaled(number, slots[i], h, scales, dtype)
 
     _, heads, size, _ = pages.shape
     return te.compute((1, slots.shape[0], heads, size), element, name="keys")
 
 
-def _read_values(slots: te.Tensor, pages: te.Tensor, *scales: te.Tensor) -> te.Tensor:
+def _read_values(slots: te.Tensor, dtype: str, pages: te.Tensor, *scales: te.Tensor) -> te.Tensor:
     def element(_: Any, i: Any, h: Any, d: Any) -> Any:
-        return _scaled(pages[slots[i] // PLACES, h, slots[i] % PLACES, d], slots[i], h, scales)
+        number = pages[slots[i] // PLACES, h, slots[i] % PLACES, d]
+        return _scaled(number, slots[i], h, scales, dtype)
 
     _, heads, _, size = pages.shape
     return te.compute((1, slots.shape[0], heads, size), element, name="values")
 
 
-def _scaled(number: Any, slot: Any, head: Any, scales: Sequence[te.Tensor]) -> Any:
-    """What a number of a page stands for, in float32."""
-    found = number.astype("float32")
+def _scaled(number: Any, slot: Any, head: Any, scales: Sequence[te.Tensor], dtype: str) -> Any:
+    """What a number of a page stands for, in a dtype."""
     for own in scales:
-        found = found * own[slot // PLACES, head, slot % PLACES]
-    return found
+        number = number.astype("float32") * own[slot // PLACES, head, slot % PLACES]
+    return number.astype(dtype)

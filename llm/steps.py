@@ -126,9 +126,10 @@ class PrefillStep(Step):
         self, layer: int, query: Expr, key: Expr, value: Expr, scale: float | None = None
     ) -> Expr:
         self.pages.write(layer, key, value)
-        keys, values = self.pages.read(layer, self._histories[self.config.reach(layer)])
+        dtype, history = self.config.attention, self._histories[self.config.reach(layer)]
+        keys, values = self.pages.read(layer, history, dtype)
         found = op.nn.attention(
-            op.expand_dims(query, axis=0),
+            op.astype(op.expand_dims(query, axis=0), dtype),
             keys,
             values,
             scale=self.config.scale if scale is None else scale,
@@ -136,7 +137,8 @@ class PrefillStep(Step):
             softcap=self.config.softcap,
             window_size=self.config.window(layer) or None,
         )
-        return op.reshape(found, (self.count, self.config.heads, self.config.size))
+        shape = (self.count, self.config.heads, self.config.size)
+        return op.reshape(op.astype(found, "float32"), shape)
 
     def last(self, x: Expr) -> Expr:
         builder = BlockBuilder.current()

@@ -29,7 +29,16 @@ from ..dialects.int_expr import Arg, Atom, IntExpr, IntLike, Sym, render
 from ..dialects.nesting import enclosing
 from ..dialects.relax import ConstantOp, DataAttr, FuncOp
 from ..dialects.sym import ExprAttr
-from ..dialects.tir import ApplyOp, BlockOp, ForOp, LoadOp, MatchBufferOp, PrimFuncOp, StoreOp
+from ..dialects.tir import (
+    ApplyOp,
+    BlockOp,
+    BoundAttr,
+    ForOp,
+    LoadOp,
+    MatchBufferOp,
+    PrimFuncOp,
+    StoreOp,
+)
 from ..dialects.tir.scalar_ops import is_expression, yielded
 
 Fact: TypeAlias = "IntExpr | str | int | tuple[Fact, ...]"
@@ -242,6 +251,9 @@ class CanonicalForm:
                 return self._expr(expr, numbering)
             case StringAttr(data=text):
                 return f'"{text}"'
+            case BoundAttr():
+                sides = (self._expr(e.data, numbering) for e in (attribute.lhs, attribute.rhs))
+                return (attribute.name, *_sides(*sides))
             case DataAttr(data=data):
                 return (data.dtype, data.shape, data.digest)
             case FloatAttr():
@@ -266,6 +278,13 @@ class CanonicalForm:
                 if attribute not in self._texts:
                     self._texts[attribute] = str(attribute)
                 return self._texts[attribute]
+
+
+def _sides(lhs: IntExpr, rhs: IntExpr) -> tuple[IntExpr, IntExpr]:
+    """Both sides of a comparison with positive terms: ``i < n`` for ``i - n < 0``."""
+    difference = rhs - lhs
+    above = IntExpr.from_terms({m: c for m, c in difference.terms if c > 0})
+    return above - difference, above
 
 
 def _is_in_prim_func(op: Operation) -> bool:

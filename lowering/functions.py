@@ -98,6 +98,13 @@ def recursive_functions(calls: Mapping[str, Iterable[str]]) -> set[str]:
     return {name for name in calls if name in reached_from(calls, name)}
 
 
+def recursive_groups(calls: Mapping[str, Iterable[str]]) -> list[list[str]]:
+    """The functions that call themselves, together with those they do it through."""
+    reached = {name: reached_from(calls, name) for name in calls}
+    groups = [[n for n in reached[m] if m in reached.get(n, ())] for m in calls]
+    return [list(group) for group in dict.fromkeys(tuple(sorted(g)) for g in groups if g)]
+
+
 def verify_recursive(
     functions: Mapping[str, Operation], calls: Mapping[str, Iterable[str]]
 ) -> None:

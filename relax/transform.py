@@ -14,6 +14,7 @@ from ..builder.dpl import DFPattern
 from ..builder.mutator import dataflowblock_pass as dataflowblock_pass
 from ..dialects.diagnostics import suggestion
 from ..ir.expr import Var
+from ..ir.function import symbol_values
 from ..ir.module import IRModule
 from ..ir.operators import tensor_data
 from ..ir.transform import Pass as Pass
@@ -65,15 +66,15 @@ class BindParams(Pass):
 class BindSymbolicVars(Pass):
     """Symbols of a function become numbers; TVM's ``relax.transform.BindSymbolicVars``.
 
-    `binding_map` has the numbers by symbol or name. Calling it raises Diagnostic with one line for
-    an unknown function or symbol, and for a negative number.
+    `binding_map` has numbers, or expressions of other symbols, by symbol or name. Calling it raises
+    Diagnostic with one line for an unknown function or symbol, and for a negative number.
     """
 
     info = PassInfo("bind-symbolic-vars")
 
-    def __init__(self, binding_map: Mapping[Any, int], func_name: str = "main"):
+    def __init__(self, binding_map: Mapping[Any, Any], func_name: str = "main"):
         self.func_name = func_name
-        self.values = {str(k): int(v) for k, v in binding_map.items()}
+        self.values = symbol_values(binding_map)
 
     def transform(self, mod: IRModule, ctx: PassContext) -> IRModule:
         bind_symbolic_vars(mod.op, self.func_name, self.values)

@@ -4,10 +4,12 @@ from __future__ import annotations
 import __future__
 
 import ast
+import inspect
 import linecache
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from types import CodeType, FrameType, FunctionType
 from typing import Any, cast
 
@@ -17,6 +19,7 @@ from ..ir.function import function_view
 from ..ir.module import IRModule
 from .errors import Source
 from .parser import ProgramParser, parse_text
+from .parser.macro import Macro
 from .printer.metadata import read_constants
 
 Definition = ast.ClassDef | ast.FunctionDef
@@ -138,16 +141,35 @@ def _caller() -> FrameType:
     return frame
 
 
-def ir_module(cls: type | None = None, /, **_options: Any) -> Any:
+def ir_module(
+    cls: type | None = None, /, *, check_well_formed: bool = True, **_options: Any
+) -> Any:
     """Class decorator: the class's functions become an `IRModule`; TVM's ``I.ir_module``.
 
-    Raises ScriptError at the place in the source where the program is wrong.
+    Raises ScriptError at the place in the source where the program is wrong. With
+    ``check_well_formed=False`` the module is not verified: `relax.analysis.well_formed` does it.
     """
-    return _module if cls is None else _module(cls)
+    if cls is not None:
+        return _module(cls)
+    return _module if check_well_formed else _unverified_module
 
 
 def _module(cls: type) -> IRModule:
-    parser, node = _parser(cls, _caller())
+    return _parsed_module(cls, True)
+
+
+def _unverified_module(cls: type) -> IRModule:
+    return _parsed_module(cls, False)
+
+
+def module_of_class(cls: type, frame: FrameType) -> IRModule:
+    """The module of a class that is defined where a frame runs; raises ScriptError."""
+    return _parsed_module(cls, True, frame)
+
+
+def _parsed_module(cls: type, check_well_formed: bool, frame: FrameType | None = None) -> IRModule:
+    parser, node = _parser(cls, frame or _caller())
+    parser.is_verified = check_well_formed
     module = IRModule(parser.module(cast(Any, node)), name=cls.__name__)
     module.pyfuncs = {name: vars(cls)[name] for name in parser.python_functions}
     if cls.__bases__ != (object,):
@@ -163,8 +185,12 @@ def _in_class(function: FunctionType) -> bool:
 def function_decorator(name: str) -> Callable[..., Any]:
     """A decorator of single functions; inside a class it leaves them to the class's decorator."""
 
-    def decorate(function: FunctionType | None = None, /, **_options: Any) -> Any:
-        return _function if function is None else _function(function)
+    def decorate(
+        function: FunctionType | None = None, /, *, check_well_formed: bool = True, **_options: Any
+    ) -> Any:
+        if function is not None:
+            return _function(function)
+        return _function if check_well_formed else _unverified_function
 
     decorate.__name__ = name
     decorate.__doc__ = (
@@ -175,10 +201,38 @@ def function_decorator(name: str) -> Callable[..., Any]:
 
 
 def _function(function: FunctionType) -> Any:
+    return _parsed_function(function, True)
+
+
+def _unverified_function(function: FunctionType) -> Any:
+    return _parsed_function(function, False)
+
+
+def _parsed_function(function: FunctionType, check_well_formed: bool) -> Any:
     if _in_class(function):
         return function
     parser, node = _parser(function, _caller())
+    parser.is_verified = check_well_formed
     return function_view(parser.function(cast(Any, node)))
+
+
+def macro(
+    function: FunctionType | None = None, *given: Any, hygienic: bool = True, **_options: Any
+) -> Any:
+    """Decorator of a function whose statements replace its calls in kernels; TVM's ``T.inline``.
+
+    Its parameters are not evaluated before. Its other names mean what they mean here, or, with
+    ``hygienic=False``, what they mean where it is called. Raises ValueError for other arguments.
+    """
+    if (function is not None and not isinstance(function, FunctionType)) or given:  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise ValueError("expected a function, or keywords such as hygienic=False")
+    if function is None:
+        return partial(macro, hygienic=hygienic)
+    frame = _caller()
+    _, node = find_definition(function, frame)
+    assert isinstance(node, ast.FunctionDef)
+    names = _surroundings(frame, [function])
+    return Macro(inspect.signature(function), node.body, names, hygienic)
 
 
 def from_source(text: str, extra_vars: Mapping[str, Any] | None = None) -> Any:

@@ -8,6 +8,7 @@ from typing import Any
 from ..dialects.dtypes import DTYPES
 from ..dialects.relax import OPERATORS
 from ..ir.expr import Constant, apply_operator
+from ..ir.struct_info import AnyStructInfo, struct_info, to_type
 from ..te import var
 from ..te.arithmetic import cast
 from ..te.intrinsics import FUNCTIONS
@@ -24,6 +25,8 @@ class ScalarName(ScriptName):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         name = self.path.removeprefix("T.")
+        if name == "meta_var":
+            return args[0]
         if name not in DTYPES:
             return FUNCTIONS[name](*args, **kwargs)
         return cast(name, *args) if args else var(f"v{next(_NUMBERS)}", name)
@@ -31,8 +34,30 @@ class ScalarName(ScriptName):
 
 def scalar_name(name: str) -> ScriptName:
     """``T.name``, which may be called outside of scripts if it is a function on scalars."""
-    kind = ScalarName if name in DTYPES or name in FUNCTIONS else ScriptName
+    is_callable = name in DTYPES or name in FUNCTIONS or name == "meta_var"
+    kind = ScalarName if is_callable else ScriptName
     return kind(f"T.{name}")
+
+
+class TypeProxy(ScriptName):
+    """An annotation such as ``R.Tensor((4,), "float32")``, which stands for a type."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> TypeProxy:
+        return TypeProxy(self.path, args, kwargs)
+
+    def as_struct_info(self) -> AnyStructInfo:
+        """The type; raises TypeError or ValueError with one line for wrong arguments."""
+        return struct_info(to_type(self))
+
+    as_ty = as_struct_info
+
+
+TYPES = ("Any", "Callable", "Object", "Prim", "Shape", "Tensor", "Tuple")
+
+
+def graph_name(name: str) -> ScriptName:
+    """``R.name``: an annotation, or an operator that may be called outside of scripts."""
+    return TypeProxy(f"R.{name}") if name in TYPES else OperatorName(f"R.{name}")
 
 
 class OperatorName(ScriptName):

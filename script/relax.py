@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import typing
 
+from ..names import known, resolve
 from .decorate import function_decorator
-from .outside import OperatorName
+from .outside import graph_name
 
 __script_path__ = "R"
 
@@ -19,4 +20,6 @@ function.__script_path__ = "R.function"  # pyright: ignore[reportFunctionMemberA
 def __getattr__(name: str) -> typing.Any:
     if name.startswith("__"):
         raise AttributeError(name)
-    return OperatorName(f"R.{name}")
+    if name in known("script.relax."):
+        return resolve("script.relax.", name)
+    return graph_name(name)

@@ -8,12 +8,16 @@ from __future__ import annotations
 from typing import Any
 
 from .decorate import function_decorator
+from .decorate import macro as macro
 from .outside import scalar_name
 
 __script_path__ = "T"
 
 prim_func = function_decorator("prim_func")
 prim_func.__script_path__ = "T.prim_func"  # pyright: ignore[reportFunctionMemberAccess]
+
+inline = macro
+macro.__script_path__ = "T.inline"  # pyright: ignore[reportFunctionMemberAccess]
 
 
 def __getattr__(name: str) -> Any:

@@ -6,6 +6,7 @@ Scalar functions are the ones that scripts have: ``te.exp`` is ``T.exp``, see `i
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from ..dialects.diagnostics import suggestion
 from ..dialects.dtypes import check_dtype
@@ -47,12 +48,14 @@ from .tensor import reduce_axis as reduce_axis
 from .tensor import shape_of as shape_of
 
 
-def var(name: str = "n", dtype: str = "int64") -> PrimExpr:
+def var(name: str = "n", dtype: Any = "int64", *, ty: Any = None) -> PrimExpr:
     """A symbolic dim, or a scalar variable; TVM's ``te.var`` and ``tir.Var``.
 
-    For "int32" and "int64" it is a dim: an int64 of at least 0. Raises ValueError for a dtype that
-    does not exist.
+    For "int32" and "int64" it is a dim: an int64 of at least 0. The dtype, also called `ty`, may be
+    a type of numbers that has it. Raises ValueError for a dtype that does not exist.
     """
+    dtype = dtype if ty is None else ty
+    dtype = getattr(dtype, "dtype", dtype)
     if dtype in ("int32", "int64"):
         return symbol(name)
     return Var(name, check_dtype(dtype))

@@ -75,6 +75,9 @@ class Index(PrimExpr):
         self.expr = expr
         self.dtype = dtype
 
+    def __hash__(self) -> int:
+        return hash(self.expr)
+
     def __str__(self) -> str:
         return str(self.expr)
 
@@ -177,6 +180,12 @@ def index_value(expr: IntExpr, dtype: str = "int64") -> Any:
     """A dim as users see it: an int where it is constant, else an expression."""
     constant = expr.constant
     return Index(expr, dtype) if constant is None else constant
+
+
+def index_expr(expr: IntExpr, dtype: str = "int64") -> PrimExpr:
+    """An integer expression as a scalar: a number where it is constant."""
+    constant = expr.constant
+    return Index(expr, dtype) if constant is None else Imm(constant, dtype)
 
 
 def symbol(name: str) -> Index:

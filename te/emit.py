@@ -14,6 +14,7 @@ from ..dialects import tir
 from ..dialects.dtypes import is_float, is_unsigned
 from ..dialects.int_expr import IntExpr, compound
 from ..dialects.sym import Values
+from ..lowering.scalar_builder import ScalarBuilder, ssa_type
 from .arithmetic import COMPARISONS, cast
 from .expr import (
     Binary,
@@ -30,7 +31,6 @@ from .expr import (
     Var,
 )
 from .intrinsics import INTRINSICS
-from .scalar_builder import ScalarBuilder, ssa_type
 
 Meaning: TypeAlias = IntExpr | SSAValue
 """What a variable stands for: an index over values already numbered, or a scalar value."""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import Any, NamedTuple
 
 from ..dialects.bounds import Interval
-from .arithmetic import dim_expr, index_value
+from ..dialects.constant_bounds import Bounds
+from .arithmetic import Index, PrimExpr, dim_expr, index_expr, index_value
 
 
 class Range:
@@ -52,8 +54,22 @@ class ConstIntBound(NamedTuple):
     min_value: int
     max_value: int
 
-    NEG_INF = -(2**63)
     POS_INF = 2**63 - 1
+    NEG_INF = -POS_INF
+
+    @property
+    def bounds(self) -> Bounds:
+        """The bounds, infinite where they are `NEG_INF` or `POS_INF`."""
+        return Bounds(
+            -inf if self.min_value <= self.NEG_INF else self.min_value,
+            inf if self.max_value >= self.POS_INF else self.max_value,
+        )
+
+    @staticmethod
+    def of(bounds: Bounds) -> ConstIntBound:
+        """Bounds with `NEG_INF` and `POS_INF` for what is larger or infinite."""
+        low, high = ConstIntBound.NEG_INF, ConstIntBound.POS_INF
+        return ConstIntBound(int(max(bounds.lower, low)), int(min(bounds.upper, high)))
 
 
 class ModularSet(NamedTuple):
@@ -61,3 +77,38 @@ class ModularSet(NamedTuple):
 
     coeff: int
     base: int
+
+
+class IntervalSet:
+    """The integers from `min_value` to `max_value`, expressions; TVM's ``arith.IntervalSet``."""
+
+    def __init__(self, min_value: Any, max_value: Any):
+        self._interval = Interval(dim_expr(min_value), dim_expr(max_value))
+
+    @staticmethod
+    def single_point(point: Any) -> IntervalSet:
+        """The set of one integer."""
+        return IntervalSet(point, point)
+
+    @staticmethod
+    def of(interval: Interval) -> IntervalSet:
+        """The set of an interval of the analysis."""
+        return IntervalSet(*(Index(e) for e in interval))
+
+    @property
+    def interval(self) -> Interval:
+        """The integers as an interval of the analysis."""
+        return self._interval
+
+    @property
+    def min_value(self) -> PrimExpr:
+        """The least integer."""
+        return index_expr(self._interval.lower)
+
+    @property
+    def max_value(self) -> PrimExpr:
+        """The largest integer."""
+        return index_expr(self._interval.upper)
+
+    def __repr__(self) -> str:
+        return f"IntervalSet({self.min_value}, {self.max_value})"

@@ -27,11 +27,18 @@ class IndexMap:
         self.map = map
 
     @staticmethod
-    def from_func(mapping_function: Callable[..., Any], ndim: int | None = None) -> IndexMap:
+    def from_func(
+        mapping_function: Callable[..., Any],
+        ndim: int | None = None,
+        inverse_index_map: object = None,
+        *,
+        index_dtype: str = "int64",
+    ) -> IndexMap:
         """The map that a function of indices is: it returns the new index, or a sequence of them.
 
         `ndim` is the number of indices where the function takes any. Raises TypeError where that is
-        missing or another one, and for results that are no integer expressions.
+        missing or another one, and for results that are no integer expressions. Indices are int64
+        whatever `index_dtype` says, and inverses are computed.
         """
         names = _parameters(mapping_function, ndim)
         results = mapping_function(*[Index(IntExpr.of(Arg(i))) for i in range(len(names))])

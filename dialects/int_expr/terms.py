@@ -432,8 +432,29 @@ def floordiv(lhs: IntExpr, rhs: IntExpr) -> IntExpr:
     if shared > 1 and divisor > 0:  # (6 i + 5) // 8 is (3 i + 2) // 4
         remaining = IntExpr.from_terms({m: c // shared for m, c in rest.items()})
         return result + floordiv(remaining, IntExpr.of(divisor // shared))
+    if divisor > 0 and (joined := _joined_quotient(remaining, divisor)) is not None:
+        return result + joined
     cases = _quotients_of_cases(remaining, rhs) if divisor > 0 else None
     return result + (IntExpr.of(Compound("floordiv", remaining, rhs)) if cases is None else cases)
+
+
+def _joined_quotient(lhs: IntExpr, divisor: int) -> IntExpr | None:
+    """``(a * c + b) // (c * d)`` for ``(a + b // c) // d``, of one quotient by a constant."""
+    found = [
+        IntExpr.of(atom)
+        for monomial, coefficient in lhs.terms
+        for atom in monomial
+        if isinstance(atom, Compound) and atom.op == "floordiv" and len(monomial) == coefficient
+    ]
+    if len(found) != 1:
+        return None
+    (quotient,) = found
+    atom = quotient.as_atom
+    assert isinstance(atom, Compound)
+    inner = atom.rhs.constant or 0
+    if inner <= 0:
+        return None
+    return floordiv((lhs - quotient) * inner + atom.lhs, IntExpr.of(inner * divisor))
 
 
 def _quotients_of_cases(lhs: IntExpr, rhs: IntExpr) -> IntExpr | None:
@@ -514,13 +535,26 @@ def floormod(lhs: IntExpr, rhs: IntExpr) -> IntExpr:
 
 
 def _extremum(op: str, lhs: IntExpr, rhs: IntExpr) -> IntExpr:
-    difference = (lhs - rhs).constant
+    scaled = _scaled_cases(lhs), _scaled_cases(rhs)
+    difference = (scaled[0] - scaled[1]).constant
     if difference is not None:
         return (lhs if difference > 0 else rhs) if op == "max" else (rhs if difference > 0 else lhs)
-    if (shared := _with_shared_case(op, lhs, rhs)) is not None:
+    if (shared := _with_shared_case(op, *scaled)) is not None:
         return shared
     first, second = sorted((lhs, rhs), key=str)
     return IntExpr.of(Compound(op, first, second))
+
+
+def _scaled_cases(expr: IntExpr) -> IntExpr:
+    """The expression with ``min(2 a, 2 b)`` for ``2 min(a, b)``."""
+    result = expr
+    for monomial, coefficient in expr.terms:
+        (atom, *more) = monomial or (None,)
+        if coefficient > 1 and not more and isinstance(atom, Compound) and atom.op in _OTHER:
+            cases = [_scaled_cases(case * coefficient) for case in (atom.lhs, atom.rhs)]
+            scaled = compound(atom.op, *cases)
+            result += scaled - IntExpr.of(atom) * coefficient
+    return result
 
 
 def _with_shared_case(op: str, lhs: IntExpr, rhs: IntExpr) -> IntExpr | None:
@@ -530,8 +564,8 @@ def _with_shared_case(op: str, lhs: IntExpr, rhs: IntExpr) -> IntExpr | None:
         if other in cases:  # max(a, min(a, b)) is a, and max(a, max(a, b)) is max(a, b)
             return (rhs if other is lhs else lhs) if kind == op else other
         for case, rest in (cases, cases[::-1]) if kind == op else ():
-            if (case - other).constant is not None:  # max(max(a + 1, b), a) is max(a + 1, b)
-                return compound(op, compound(op, case, other), rest)
+            if (best := compound(op, case, other)) in (case, other):
+                return compound(op, best, rest)  # max(max(a + 1, b), a) is max(a + 1, b)
     (kind, first), (second_kind, second) = kinds
     if kind == second_kind and kind:
         for i, j in ((0, 0), (0, 1), (1, 0), (1, 1)):

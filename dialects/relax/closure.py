@@ -7,26 +7,22 @@ from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from typing import cast
 
-from xdsl.dialects.builtin import ArrayAttr, BoolAttr, IntegerAttr, StringAttr
+from xdsl.dialects.builtin import ArrayAttr, StringAttr
 from xdsl.ir import (
     Attribute,
     Block,
     Operation,
-    ParametrizedAttribute,
     Region,
     SSAValue,
-    TypeAttribute,
 )
 from xdsl.irdl import (
-    irdl_attr_definition,
     operand_def,
-    param_def,
     prop_def,
     result_def,
     traits_def,
     var_operand_def,
 )
-from xdsl.parser import AttrParser, Parser
+from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import EffectInstance, MemoryEffect, Pure, is_side_effect_free
 from xdsl.utils.exceptions import VerifyException
@@ -35,47 +31,8 @@ from ..irdl import IRDLOperation, irdl_op_definition
 from ..parameters import FunctionOp, parse_parameters, print_parameters
 from .call import AllocTensorOp
 from .type_relations import says_less
+from .types import FuncType
 from .values import MatchCastOp
-
-
-@irdl_attr_definition
-class FuncType(ParametrizedAttribute, TypeAttribute):
-    """A function type: ``!relax.func<(!relax.tensor<[n], f32>) -> !relax.tensor<[n], f32>>``.
-
-    ``impure`` comes first if calls may have effects. TVM's ``FuncStructInfo``.
-    """
-
-    name = "relax.func"
-    params: ArrayAttr[Attribute] = param_def()
-    result: Attribute = param_def()
-    purity: BoolAttr = param_def()
-
-    @property
-    def impure(self) -> bool:
-        """Whether calls may have effects."""
-        return not self.purity.value.data
-
-    @staticmethod
-    def of(params: Sequence[Attribute], result: Attribute, impure: bool = False) -> FuncType:
-        """The type of functions with these parameter types and this result type."""
-        return FuncType(ArrayAttr(params), result, IntegerAttr.from_bool(not impure))
-
-    @classmethod
-    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
-        with parser.in_angle_brackets():
-            impure = parser.parse_optional_keyword("impure") is not None
-            params = parser.parse_comma_separated_list(parser.Delimiter.PAREN, parser.parse_type)
-            parser.parse_punctuation("->")
-            result = parser.parse_type()
-        return FuncType.of(params, result, impure).parameters
-
-    def print_parameters(self, printer: Printer) -> None:
-        with printer.in_angle_brackets():
-            printer.print_string("impure " if self.impure else "")
-            with printer.in_parens():
-                printer.print_list(self.params.data, printer.print_attribute)
-            printer.print_string(" -> ")
-            printer.print_attribute(self.result)
 
 
 class GraphFunctionOp(FunctionOp, ABC):

@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 
-from xdsl.dialects.builtin import ArrayAttr, IntAttr, IntegerType, NoneAttr, TupleType
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    BoolAttr,
+    IntAttr,
+    IntegerAttr,
+    IntegerType,
+    NoneAttr,
+    TupleType,
+)
 from xdsl.ir import Attribute, ParametrizedAttribute, TypeAttribute
 from xdsl.irdl import irdl_attr_definition, param_def
 from xdsl.parser import AttrParser
@@ -215,6 +223,46 @@ class ObjectType(ParametrizedAttribute, TypeAttribute):
     """Any run-time value: ``!relax.object``; TVM's ``ObjectStructInfo``."""
 
     name = "relax.object"
+
+
+@irdl_attr_definition
+class FuncType(ParametrizedAttribute, TypeAttribute):
+    """A function type: ``!relax.func<(!relax.tensor<[n], f32>) -> !relax.tensor<[n], f32>>``.
+
+    ``impure`` comes first if calls may have effects. TVM's ``FuncStructInfo``.
+    """
+
+    name = "relax.func"
+    params: ArrayAttr[Attribute] = param_def()
+    result: Attribute = param_def()
+    purity: BoolAttr = param_def()
+
+    @property
+    def impure(self) -> bool:
+        """Whether calls may have effects."""
+        return not self.purity.value.data
+
+    @staticmethod
+    def of(params: Sequence[Attribute], result: Attribute, impure: bool = False) -> FuncType:
+        """The type of functions with these parameter types and this result type."""
+        return FuncType(ArrayAttr(params), result, IntegerAttr.from_bool(not impure))
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        with parser.in_angle_brackets():
+            impure = parser.parse_optional_keyword("impure") is not None
+            params = parser.parse_comma_separated_list(parser.Delimiter.PAREN, parser.parse_type)
+            parser.parse_punctuation("->")
+            result = parser.parse_type()
+        return FuncType.of(params, result, impure).parameters
+
+    def print_parameters(self, printer: Printer) -> None:
+        with printer.in_angle_brackets():
+            printer.print_string("impure " if self.impure else "")
+            with printer.in_parens():
+                printer.print_list(self.params.data, printer.print_attribute)
+            printer.print_string(" -> ")
+            printer.print_attribute(self.result)
 
 
 def type_symbols(type_: Attribute) -> set[str]:

@@ -264,6 +264,15 @@ class BlockOp(BlockLike):
             SEGMENT_SIZES: segment_sizes(segments),
         }
 
+    @property
+    def name_hint(self) -> str:
+        """The name of the block, as TVM calls it."""
+        return self.block_name.data
+
+    def same_as(self, other: object) -> bool:
+        """Whether another one is this operation, as TVM asks."""
+        return self is other
+
     def verify_(self) -> None:
         from .verify_block import verify_block  # the rules, which parsing does not import
 

@@ -75,6 +75,10 @@ class ForOp(IRDLOperation):
         """The loop variable."""
         return self.body.block.args[0]
 
+    def same_as(self, other: object) -> bool:
+        """Whether another one is this operation, as TVM asks."""
+        return self is other
+
     def verify_(self) -> None:
         args = self.body.block.args
         if len(args) != 1 or not isinstance(args[0].type, IndexType):

@@ -9,7 +9,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import cast
 
+from xdsl.dialects import scf
+from xdsl.dialects.builtin import ArrayAttr, IntegerAttr
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
+from xdsl.utils.hints import isa
 
 from ..bounds import Interval, Ranges, constant_limit, interval_of, simplify
 from ..int_expr import ZERO, Arg, Atom, IntExpr, maximum, minimum
@@ -18,9 +21,22 @@ from ..sym import Values, exprs_of
 from .access import LoadOp, MatchBufferOp, StoreOp
 from .block import BlockOp
 from .block_attributes import BufferRegion
+from .conditions import conjuncts, facts_in_arm
 from .func import CallExternOp
 from .loop import ApplyOp, ForOp
 from .types import BufferType
+
+EXPLICIT = {"reads": "explicit_read_region", "writes": "explicit_write_region"}
+"""The annotations of blocks with the numbers of regions that are not inferred."""
+
+
+def explicit_regions(block: BlockOp, which: str) -> list[BufferRegion]:
+    """The regions of "reads" or "writes" that a block declares instead of inferring them."""
+    found = None if block.annotations is None else block.annotations.data.get(EXPLICIT[which])
+    if not isa(found, ArrayAttr[IntegerAttr]):
+        return []
+    numbers = {number.value.data for number in found.data}
+    return [r for n, r in enumerate(block.regions_of(which)) if n in numbers]
 
 
 def infer_regions(
@@ -28,15 +44,17 @@ def infer_regions(
     values: Values,
     statements: Sequence[Operation] | None = None,
     by_predicates: bool = False,
+    with_results: bool = False,
 ) -> tuple[list[BufferRegion], list[BufferRegion]]:
     """The regions that `body` reads and writes, over its arguments and values from outside.
 
     `statements` are the operations to inspect, by default all of the body. A reduction block (one
-    with an init) does not list the reads of its own output. Indices that depend on data cover the
-    whole dim. Tiles that are not whole count as if they were, but not with `by_predicates`.
+    with an init) lists the reads of its own output only `with_results`. Indices that depend on data
+    cover the whole dim. Predicates of tiles that are not whole, and conditions on indices, count
+    only with `by_predicates`.
     """
     detector = _Detector(body, values, statements, by_predicates=by_predicates)
-    has_init = any(op.name == "tir.init" for op in body.ops)
+    has_init = not with_results and any(op.name == "tir.init" for op in body.ops)
     detector.visit(list(body.ops) if statements is None else statements)
     writes = detector.regions(detector.writes)
     written = {w.buffer for w in writes}
@@ -115,34 +133,51 @@ class _Detector:
     """The single accesses, if they are requested."""
     guards: tuple[IntExpr, ...] = ()
     by_predicates: bool = False
+    explicit: frozenset[tuple[str, SSAValue]] = frozenset()
+    """The reads and writes whose regions a block around declares."""
     conditions: tuple[IntExpr, ...] = ()
     """The expressions over variables of loops inside that are at least 0 for an access."""
 
     def visit(self, ops: Sequence[Operation]) -> None:
-        around = self.guards, self.conditions
+        around = self.guards, self.conditions, self.explicit
         for op in ops:
-            self.guards, self.conditions = around
+            self.guards, self.conditions, self.explicit = around
             self._define(op)
-            if isinstance(op, BlockOp) and calls_on_memory(op):
-                self._declared(op)
-                continue
-            if isinstance(op, LoadOp):
-                self._access(
-                    self.reads, op.buffer, self._rebase_all(exprs_of(op.indices), op.operands_)
-                )
-            elif isinstance(op, StoreOp):
-                self._access(
-                    self.writes, op.buffer, self._rebase_all(exprs_of(op.indices), op.operands_)
-                )
-            for region in op.regions:
+            if isinstance(op, BlockOp):
+                if calls_on_memory(op):
+                    self._declared(op, {kind: op.regions_of(kind) for kind in EXPLICIT})
+                    continue
+                explicit = {kind: explicit_regions(op, kind) for kind in EXPLICIT}
+                self._declared(op, explicit)
+                self.explicit |= {(kind, r.buffer) for kind, rs in explicit.items() for r in rs}
+            elif isinstance(op, LoadOp | StoreOp):
+                self._element(op)
+            known = self.conditions
+            for arm, region in enumerate(op.regions):
+                if isinstance(op, scf.IfOp) and self.by_predicates:
+                    self.conditions = (*known, *self._facts(op, arm))
                 for inner in region.blocks:
                     self.visit(list(inner.ops))
-        self.guards, self.conditions = around
+        self.guards, self.conditions, self.explicit = around
 
-    def _declared(self, op: BlockOp) -> None:
-        """Add the declared regions of a block as the accesses of its body."""
+    def _facts(self, choice: scf.IfOp, arm: int) -> list[IntExpr]:
+        """The expressions that are at least 0 in an arm."""
+        values = Values()
+        facts = facts_in_arm(conjuncts(choice.cond, values), arm)
+        return [e for e in self._rebase_all(facts, values.list) if e is not None]
+
+    def _element(self, op: LoadOp | StoreOp) -> None:
+        """Add the access of one element, unless a block declares it."""
+        which = "reads" if isinstance(op, LoadOp) else "writes"
+        if (which, op.buffer) not in self.explicit:
+            into = self.reads if isinstance(op, LoadOp) else self.writes
+            indices = self._rebase_all(exprs_of(op.indices), op.operands_)
+            self._access(into, op.buffer, indices)
+
+    def _declared(self, op: BlockOp, regions: Mapping[str, Sequence[BufferRegion]]) -> None:
+        """Add declared regions of a block as the accesses of its body."""
         for which, into in (("reads", self.reads), ("writes", self.writes)):
-            for region in op.regions_of(which):
+            for region in regions[which]:
                 lasts = [
                     low + size - 1 for low, size in zip(region.mins, region.extents, strict=True)
                 ]

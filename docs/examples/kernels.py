@@ -147,7 +147,7 @@ number, half = tir.IntImm("int64", 6), tir.FloatImm("float32", 0.5)
 print(number // 4, half + tir.const(2, "float32"), tir.max(tir.Var("n", "int64"), number))
 print(isinstance(tir.const(1), tir.IntImm), isinstance(half, tir.IntImm))
 
-# %% arith.Analyzer arith.ConstIntBound arith.ModularSet ir.Range
+# %% arith.Analyzer arith.ConstIntBound arith.IntervalSet arith.ModularSet ir.Range
 import xrelax as tvm
 from xrelax import tir
 
@@ -157,3 +157,4 @@ analyzer.bind(i, tvm.ir.Range(0, 8))
 print(analyzer.simplify((n * 8 + i) // 8), analyzer.can_prove(i < 8))
 print(analyzer.const_int_bound(3 - i) == tvm.arith.ConstIntBound(-4, 3))
 print(analyzer.modular_set(n * 6 + i * 4 + 1) == tvm.arith.ModularSet(2, 1))
+print(analyzer.int_set(i + n, {i: tvm.arith.IntervalSet(n, n + 3)}))

@@ -201,3 +201,25 @@ def only_legalize():
 module = tvm.IRModule.from_expr(main)
 for name in ("only_legalize", "zero"):
     print([var.name_hint for var in relax.get_pipeline(name)(module).functions])
+
+# %% script.relax.rewriter
+from xrelax.script import relax as R
+
+
+@R.rewriter
+class Twice:
+    @R.function
+    def pattern(a: R.Tensor(("n",), "float32")):
+        return R.add(a, a)
+
+    @R.function
+    def replacement(a: R.Tensor(("n",), "float32")):
+        return R.multiply(a, R.const(2.0, "float32"))
+
+
+@R.function
+def main(x: R.Tensor((4,), "float32")):
+    return R.exp(R.add(x, x))
+
+
+print(Twice(main))

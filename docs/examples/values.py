@@ -269,3 +269,18 @@ vm = relax.VirtualMachine(relax.build(tvm.IRModule.from_expr(sgd.get_function())
 params, gradients = [np.array([1, 2], "float32")], [np.array([10, 5], "float32")]
 params, sgd.state = vm["SGD"](params, gradients, sgd.state)
 print(params[0].numpy(), sgd.state[0].numpy())
+
+# %% script.relax.entry.TypeProxy
+from xrelax.script import relax as R
+
+annotation = R.Tensor(("n", 4), "float32")
+assert isinstance(annotation, R.entry.TypeProxy)
+print(annotation.as_struct_info())
+
+# %% relax.get_shape_of relax.expr.make_shape
+from xrelax import relax
+from xrelax.script import relax as R
+
+x = relax.Var("x", R.Tensor(("n", 4), "float32"))
+print(relax.get_shape_of(x), relax.expr.make_shape([2, 4]))
+print(relax.get_shape_of(relax.Var("y", R.Tensor("float32"))))

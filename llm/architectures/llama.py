@@ -20,7 +20,7 @@ from .weights import Weights
 
 def norm(weights: Weights, name: str, config: Configuration) -> nn.RMSNorm:
     """The RMS norm of a weight."""
-    made = nn.RMSNorm(len(weights[name]), config.epsilon)
+    made = nn.RMSNorm(len(weights[name]), epsilon=config.epsilon)
     made.weight.data = weights[name]
     return made
 

@@ -20,23 +20,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any, TypeAlias
 
 from xdsl.dialects.builtin import ArrayAttr, ModuleOp
-from xdsl.ir import BlockArgument
+from xdsl.ir import Attribute, BlockArgument, Operation
 
 from ...dialects import relax
-from ...dialects.diagnostics import Diagnostic
-from ...dialects.int_expr import Atom, IntExpr, Sym
-from ..call_signature import Formal, Unification, unify
+from ...dialects.diagnostics import Diagnostic, verify
+from ...dialects.int_expr import Atom, IntExpr, IntLike, Sym
+from ..call_signature import Formal, Unification, unify, unify_types
 from ..equations import Equation, always_differ, solve
 from ..functions import call_graph, functions_by_name, graph_functions, names_text
 from ..substitute import substitute_symbols
 from .refresh_types import refresh_types
 
+BoundValue: TypeAlias = "relax.TensorData | relax.ShapeType | relax.PrimType"
+"""The data of a tensor, or the type of a shape or number, which has its value."""
 
-def bind_params(
-    module: ModuleOp, function: str, values: Mapping[str | int, relax.TensorData]
-) -> None:
+
+def bind_params(module: ModuleOp, function: str, values: Mapping[Any, BoundValue]) -> None:
     """Make parameters of a graph function constants; `values` is keyed by their names or positions.
 
     The module is changed in place. Symbols that the values determine become numbers throughout the
@@ -52,11 +54,11 @@ def bind_params(
     refresh_types(func)
 
 
-def bind_symbolic_vars(module: ModuleOp, function: str, values: Mapping[str, int]) -> None:
-    """Make symbols of a graph function numbers, in place.
+def bind_symbolic_vars(module: ModuleOp, function: str, values: Mapping[str, IntLike]) -> None:
+    """Make symbols of a graph function numbers, or expressions of other symbols, in place.
 
-    Raises Diagnostic with one line for an unknown function or symbol and for a negative
-    number.
+    Raises Diagnostic with one line for an unknown function or symbol, for a negative number, and
+    for new symbols that no parameter determines.
     """
     func = _graph_function(module, function)
     symbols = func.declared_symbols()
@@ -65,10 +67,11 @@ def bind_symbolic_vars(module: ModuleOp, function: str, values: Mapping[str, int
             raise Diagnostic(
                 f"expected a symbol of '{function}' ({names_text(symbols)}), got '{name}'"
             )
-        if value < 0:
+        if (IntExpr.of(value).constant or 0) < 0:
             raise Diagnostic(f"expected symbol '{name}' to be at least 0, got {value}")
     substitute_symbols(func, values)
     refresh_types(func)
+    verify(func)
 
 
 def _graph_function(module: ModuleOp, name: str) -> relax.FuncOp:
@@ -88,12 +91,10 @@ def _verify_not_called(module: ModuleOp, name: str) -> None:
             )
 
 
-def _bound_params(
-    func: relax.FuncOp, values: Mapping[str | int, relax.TensorData]
-) -> dict[int, relax.TensorData]:
+def _bound_params(func: relax.FuncOp, values: Mapping[Any, BoundValue]) -> dict[int, BoundValue]:
     """The values by position, in order of the parameters."""
     function, names = func.sym_name.data, func.names
-    found: dict[int, relax.TensorData] = {}
+    found: dict[int, BoundValue] = {}
     for key, data in values.items():
         if isinstance(key, str):
             if key not in names:
@@ -116,17 +117,26 @@ def _bound_params(
     return dict(sorted(found.items()))
 
 
-def _symbol_values(func: relax.FuncOp, bound: Mapping[int, relax.TensorData]) -> dict[str, IntExpr]:
-    """The numbers that the shapes of the values give to the function's symbols."""
+def _symbol_values(func: relax.FuncOp, bound: Mapping[int, BoundValue]) -> dict[str, IntExpr]:
+    """The numbers that the values, or their shapes, give to the function's symbols."""
     where = f"parameters of '{func.sym_name.data}'"
     formals: list[Formal] = []
-    for index in bound:
-        type_ = func.params[index].type
+    data: list[relax.TensorData] = []
+    subjects, expected, got = list[str](), list[Attribute](), list[Attribute]()
+    for index, value in bound.items():
+        type_, subject = func.params[index].type, f"argument '{func.names[index]}'"
+        if not isinstance(value, relax.TensorData):
+            subjects.append(subject)
+            expected.append(type_)
+            got.append(value)
+            continue
         if not isinstance(type_, relax.TensorType):
             raise Diagnostic(f"{where}: expected '{func.names[index]}' to be a tensor, got {type_}")
-        formals.append(Formal(f"argument '{func.names[index]}'", type_))
-    unified = unify(where, formals, [data.tensor_type() for data in bound.values()])
-    return _solve_composed(where, unified, formals, list(bound.values()))
+        formals.append(Formal(subject, type_))
+        data.append(value)
+    unified = unify(where, formals, [d.tensor_type() for d in data])
+    symbols = unify_types(where, subjects, expected, got).symbols
+    return _solve_composed(where, unified, formals, data) | symbols
 
 
 def _solve_composed(
@@ -155,18 +165,17 @@ def _solve_composed(
     return symbols
 
 
-def _replace_params(func: relax.FuncOp, bound: Mapping[int, relax.TensorData]) -> None:
+def _replace_params(func: relax.FuncOp, bound: Mapping[int, BoundValue]) -> None:
     block, names = func.body.block, func.names
-    constants: list[relax.ConstantOp] = []
-    for index, data in bound.items():
+    constants: list[Operation] = []
+    for index, value in bound.items():
         param = func.params[index]
-        # Functions that are bound to the same data have one constant.
-        named = data if data.key else replace(data, key=names[index])
-        constant = relax.ConstantOp(named)
-        constant.result.name_hint = param.name_hint or names[index]
-        param.replace_all_uses_with(constant.result)
+        constant = _constant(value, names[index])
+        (result,) = constant.results
+        result.name_hint = param.name_hint or names[index]
+        param.replace_all_uses_with(result)
         constants.append(constant)
-    used = [c for c in constants if c.result.first_use is not None]
+    used = [c for c in constants if c.results[0].first_use is not None]
     first = block.first_op
     assert first is not None
     block.insert_ops_before(used, first)
@@ -176,3 +185,15 @@ def _replace_params(func: relax.FuncOp, bound: Mapping[int, relax.TensorData]) -
         block.erase_arg(param)
     kept = [n for i, n in enumerate(func.param_names.data) if i not in bound]
     func.param_names = ArrayAttr(kept)
+
+
+def _constant(value: BoundValue, name: str) -> Operation:
+    match value:
+        case relax.ShapeType():
+            return relax.ShapeOp(value.dims or ())
+        case relax.PrimType():
+            assert value.expr is not None
+            return relax.PrimValueOp(value.expr)
+        case _:
+            # Functions that are bound to the same data have one constant.
+            return relax.ConstantOp(value if value.key else replace(value, key=name))

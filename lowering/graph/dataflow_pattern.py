@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import permutations
 from typing import Any, TypeAlias
 
 from xdsl.ir import BlockArgument, Operation, SSAValue
@@ -184,9 +185,41 @@ class Constrained(Pattern):
         return Constrained(self.inner.copy(), self.accepts)
 
 
-def operator_named(name: str) -> Callable[[Operation], bool]:
-    """Whether an operation is this operator or call, such as "relax.add"."""
-    return lambda op: op.name == name
+class Unordered(Pattern):
+    """A tuple of values that patterns match in some order."""
+
+    is_operation = True
+
+    def __init__(self, fields: Sequence[Pattern]):
+        self.fields = tuple(fields)
+
+    def match_parts(self, value: SSAValue, found: Matches) -> Matches | None:
+        op = value.owner
+        if not isinstance(op, relax.TupleOp) or len(op.fields) != len(self.fields):
+            return None
+        orders = permutations(self.fields)
+        matches = (match_all(order, op.fields, found) for order in orders)
+        return next((m for m in matches if m is not None), None)
+
+    def copy(self) -> Pattern:
+        return Unordered([f.copy() for f in self.fields])
+
+
+def operator_named(*names: str) -> Callable[[Operation], bool]:
+    """Whether an operation is one of these operators or calls, such as "relax.add"."""
+    return lambda op: op.name in names
+
+
+def is_internal(name: str) -> Callable[[SSAValue], bool]:
+    """Whether a value is seen by its dataflow block alone, and has this name if one is given."""
+
+    def accepts(value: SSAValue) -> bool:
+        block = value.owner.parent_op()
+        inside = isinstance(block, relax.DataflowOp) and value not in block.output.values
+        inside = inside or getattr(value.owner, "is_dataflow", False)
+        return inside and name in ("", value.name_hint)
+
+    return accepts
 
 
 def call_of(kind: type[Operation], callee: str | None) -> Callable[[Operation], bool]:

@@ -42,7 +42,8 @@ class PackWeight(RewritePattern):
         attributes["kernel_layout"] = wanted
         convolution = type(op).of([op.data, packed.result], attributes)
         convolution.location = packed.location = op.location
-        rewriter.replace(op, [packed, convolution])
+        rewriter.insert(packed)  # a replacement would have the name of the result
+        rewriter.replace(op, convolution)
 
 
 @dataclass(frozen=True)

@@ -79,7 +79,7 @@ def lower_call_packed(f: FunctionBuilder, op: rt.CallPackedOp) -> None:
 def lower_constant(f: FunctionBuilder, op: rt.ConstantOp) -> None:
     """The data pointer of a constant, from the table."""
     table = load_word(f, f.context, CONSTANTS, PTR)
-    position = f.module.tables.constant_ids[id(op.value.data)]
+    position = f.module.tables.constants[op.value.data]
     f.levels[0].values[op.result] = load_word(f, table, position, PTR)
 
 

@@ -42,9 +42,8 @@ _SPELLING = {"floordiv": "floordiv", "mod": "floormod", "min": "min", "max": "ma
 class Tables:
     """The numbers by which native code refers to constants, packed calls and messages of checks."""
 
-    constants: list[TensorData] = field(default_factory=lambda: [])
-    constant_ids: dict[int, int] = field(default_factory=lambda: {})
-    """Position of a constant by the identity of its data."""
+    constants: dict[TensorData, int] = field(default_factory=lambda: {})
+    """Positions of constants; those of equal contents have the same one."""
     sites: dict[rt.CallPackedOp, int] = field(default_factory=lambda: {})
     checks: dict[str, int] = field(default_factory=lambda: {})
 
@@ -52,9 +51,7 @@ class Tables:
         """Number the references of an operation."""
         match op:
             case rt.ConstantOp():
-                if id(op.value.data) not in self.constant_ids:
-                    self.constant_ids[id(op.value.data)] = len(self.constants)
-                    self.constants.append(op.value.data)
+                self.constants.setdefault(op.value.data, len(self.constants))
             case rt.CallPackedOp():
                 self.sites[op] = len(self.sites)
             case rt.FuncOp() if op.recursive is not None:
@@ -113,11 +110,7 @@ def _load_spec(functions: Sequence[rt.FuncOp], tables: Tables) -> LoadSpec | Non
     if not found:
         return None
     used = {
-        f: {
-            tables.constant_ids[id(op.value.data)]
-            for op in f.walk()
-            if isinstance(op, rt.ConstantOp)
-        }
+        f: {tables.constants[op.value.data] for op in f.walk() if isinstance(op, rt.ConstantOp)}
         for f in functions
     }
     own = used.pop(found[0])

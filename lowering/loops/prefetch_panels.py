@@ -30,10 +30,14 @@ from xdsl.utils.hints import isa
 from ...backend.machine_model import LINE, CacheSizes
 from ...backend.target import Target
 from ...dialects import loops, rt, tir
+from ...dialects.bounds import constant_limit
 from ...dialects.dtypes import byte_width
 from ...dialects.int_expr import IntExpr
 from ...dialects.sym import Values, exprs_of
 from ..analysis.strides import memory_step
+
+FEW = 8
+"""Reads of the same elements of which the first one's misses still take a good part of the time."""
 
 ROWS = 4
 """Rows that the second cache holds: this one, the next, and what the loops write."""
@@ -68,7 +72,7 @@ def _reads_panels(loop: loops.ForOp) -> bool:
 def _streams(loop: loops.ForOp, func: loops.FuncOp, caches: CacheSizes) -> Iterator[Stream]:
     """The streams that a loop reads sequentially, without gaps, of parameters larger than a cache.
 
-    That is the first cache for parameters that are read once, the second for repeated reads.
+    That is the first cache for parameters that are read a few times, the second for more reads.
     """
     values = Values()
     found: dict[SSAValue, dict[int, loops.LoadOp]] = {}
@@ -92,7 +96,8 @@ def _kept(op: loops.LoadOp, caches: CacheSizes) -> int:
     """The size of a buffer, in bytes, up to which prefetching a load does not pay."""
     loop = op.parent_op()
     while isinstance(loop, loops.ForOp):
-        if loop.loop_var not in op.operands_:
+        count = constant_limit(loop.extent.data)
+        if loop.loop_var not in op.operands_ and (count is None or count > FEW):
             return caches.l2
         loop = loop.parent_op()
     return caches.l1

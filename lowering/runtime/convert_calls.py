@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from typing import cast
 
 from xdsl.ir import Block, Region, SSAValue
+from xdsl.utils.exceptions import VerifyException
 
 from ...dialects import relax, rt, tir
 from ...dialects.diagnostics import Diagnostic
 from ...dialects.int_expr import IntExpr, sym
+from ...dialects.relax.call import verify_outputs
 from ...dialects.relax.tuple import Leaf, leaves
 from ...dialects.relax.types import tensors_in
 from ...dialects.rt.call import ASSERT, PRINT
@@ -137,6 +139,10 @@ class CallConverter(FunctionMemory):
         self.current.add_op(call)
 
     def convert_call_pure_packed(self, op: relax.CallPurePackedOp) -> None:
+        try:
+            verify_outputs(op.result.type, op.name)
+        except VerifyException as error:
+            raise Diagnostic(f"{self.label}: {error}", op) from None
         inputs, outputs = self.inputs_of(op, op.args), self.outputs_of(op, op.result)
         call = rt.CallPackedOp(op.callee.data, inputs, outputs, returns=True)
         call.location = op.location

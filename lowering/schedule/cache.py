@@ -28,13 +28,20 @@ from .blocks import (
     common_block,
     function_of,
     loaded_buffers,
-    loops_around,
     perfect_nest,
     statement_in,
     stored_buffers,
     uses_of,
 )
 from .copy_block import buffer_of, copy_box, new_scratch, redirect, verify_direct, verify_scope
+from .copy_place import (
+    last_consumer,
+    reading_statements,
+    scope_body,
+    statement_of,
+    statements_after,
+    users_of,
+)
 from .regions import contains, refresh_around
 from .stored_box import verify_stores_box
 
@@ -45,28 +52,31 @@ def cache_write(
     """Let a block write a buffer, given by its number or name, to a scratch buffer in `scope`.
 
     Returns the new block, after the block's loops, that copies the scratch buffer; `consumers` read
-    the scratch buffer itself. TVM's ``cache_write``. Raises ScheduleError unless the block alone
-    writes the buffer, namely every element of a box and without reading old ones, and consumers
-    come later and read only that box.
+    the scratch buffer itself. It is inside of loops that hold other blocks which use the buffer.
+    TVM's ``cache_write``. Raises ScheduleError unless the block alone writes the buffer, namely
+    every element of a box and without reading old ones, and consumers come later and read only that
+    box.
     """
     verify_scope(scope, block)
     old = buffer_of(block, "write", buffer)
-    nest = scope_statement(block)
     _verify_together([block, *consumers])
-    verify_sole_writer(block, old, nest)
+    users = users_of(block, uses_of(old).loads)
+    others = [user for user in users if user not in consumers]
+    nest = statement_of(block, others)
+    verify_sole_writer(block, old, nest, consumers)
     verify_stores_box(block, old)
     assert nest.parent is not None
     values = Values()
     region = _region_of(old, infer_regions(nest.parent, values, [nest])[1], block)
     for consumer in consumers:
-        _verify_consumer(consumer, block, nest, region, values)
+        _verify_consumer(consumer, block, old)
     box = _inside(region, values, block)
-    new = new_scratch(_name(old, scope), _dims(old), old, scope, nest.parent)
+    new = new_scratch(buffer_name(old, scope), _dims(old), old, scope, scope_body(block))
     for user in (block, *consumers):
         redirect(user, old, new)
-    copy = copy_box(new, old, box, _name(old, scope), values)
+    copy = copy_box(new, old, box, buffer_name(old, scope), values)
     copy.location = block.location
-    nest.parent.insert_op_after(perfect_nest(copy), nest)
+    nest.parent.insert_op_after(perfect_nest(copy), last_consumer(nest, consumers, others))
     refresh_around([block, *consumers])
     return copy
 
@@ -80,8 +90,9 @@ def cache_read(
     """Let blocks read a buffer, given by its number or name in `block`, from a copy in `scope`.
 
     Those are `consumers`, or all blocks beside `block` that read it. Returns the new block that
-    makes the copy, before the first of them. TVM's ``cache_read``. Raises ScheduleError where one
-    of them, or what runs between them, changes the buffer.
+    makes the copy, before the first of them, inside of a loop that writes the buffer. TVM's
+    ``cache_read``. Raises ScheduleError where one of them, or what runs between them, changes the
+    buffer.
     """
     verify_scope(scope, block)
     old = buffer_of(block, "read", buffer)
@@ -93,32 +104,41 @@ def cache_read(
                 f"expected block '{reader.block_name.data}' to read {buffer_text(old)}", reader
             )
         verify_direct(reader, old)
-    parent, statements = _statements_of(readers or [block])
-    verify_unchanged(old, parent, statements, block)
     values = Values()
-    region = _region_of(old, infer_regions(parent, values, statements)[0], block)
-    new = new_scratch(_name(old, scope), _dims(old), old, scope, parent)
+    inside = statements_after(old, readers or [block], users_of(block, uses_of(old).stores))
+    if inside is None:
+        parent, statements = reading_statements(readers or [block])
+        copied = infer_regions(parent, values, statements)[0]
+    else:
+        parent, statements, writing = inside
+        copied = infer_regions(parent, values, writing)[1]
+    verify_unchanged(old, parent, statements, block)
+    region = _region_of(old, copied, block)
+    new = new_scratch(
+        buffer_name(old, scope), _dims(old), old, scope, scope_body((readers or [block])[0])
+    )
     for reader in readers:
         redirect(reader, old, new)
-    copy = copy_box(old, new, _inside(region, values), _name(old, scope), values)
+    copy = copy_box(old, new, _inside(region, values), buffer_name(old, scope), values)
     copy.location = block.location
     parent.insert_op_before(perfect_nest(copy), statements[0])
     refresh_around(readers)
     return copy
 
 
-def scope_statement(block: tir.BlockOp) -> Operation:
-    """The outermost loop around a block in the block or function that holds it."""
-    loops = loops_around(block)
-    return loops[0] if loops else block
+def verify_sole_writer(
+    block: tir.BlockOp, buffer: SSAValue, nest: Operation, consumers: Sequence[tir.BlockOp] = ()
+) -> None:
+    """Raise ScheduleError if other statements store to a buffer, or use it in the block's loops.
 
-
-def verify_sole_writer(block: tir.BlockOp, buffer: SSAValue, nest: Operation) -> None:
-    """Raise ScheduleError if other statements store to a buffer, or use it in the block's loops."""
+    There, only `consumers` may load it.
+    """
     uses = uses_of(buffer)
     users = [*uses.loads, *uses.stores, *uses.others]
-    foreign = [op for op in users if block not in ancestors(op)]
-    if uses.others or any(op in uses.stores or nest in ancestors(op) for op in foreign):
+    own = {block, *consumers}
+    foreign = [op for op in users if own.isdisjoint(ancestors(op))]
+    stores = [op for op in uses.stores if block not in ancestors(op)]
+    if uses.others or stores or any(nest in ancestors(op) for op in foreign):
         raise ScheduleError(
             f"expected only block '{block.block_name.data}' to store to {buffer_text(buffer)}, and "
             "to use it in its loops",
@@ -151,43 +171,33 @@ def _verify_together(blocks: Sequence[tir.BlockOp]) -> None:
             )
 
 
-def _statements_of(blocks: Sequence[tir.BlockOp]) -> tuple[Block, list[Operation]]:
-    """The innermost block around loops of blocks, and its statements that hold these, in order."""
-    parent = common_block([scope_statement(b) for b in blocks])
-    places = {statement_in(parent, b) for b in blocks}
-    return parent, [op for op in parent.ops if op in places]
-
-
 def _readers(block: tir.BlockOp, buffer: SSAValue) -> list[tir.BlockOp]:
-    """The blocks in the same block or function as `block` that read a buffer."""
+    """The blocks in the same scope as `block` that read a buffer, without others that write it."""
     scope = enclosing(block, tir.BlockOp)
     around = scope or function_of(block)
     blocks = [o for o in operations_in(around) if isinstance(o, tir.BlockOp) and o is not around]
-    return [b for b in blocks if enclosing(b, tir.BlockOp) is scope and buffer in loaded_buffers(b)]
+    own = [b for b in blocks if enclosing(b, tir.BlockOp) is scope and buffer in loaded_buffers(b)]
+    return [b for b in own if b is block or buffer not in stored_buffers(b)]
 
 
-def _verify_consumer(
-    consumer: tir.BlockOp,
-    block: tir.BlockOp,
-    nest: Operation,
-    region: tir.BufferRegion,
-    values: Values,
-) -> None:
-    parent = nest.parent
-    assert parent is not None
-    statement = statement_in(parent, consumer)
+def _verify_consumer(consumer: tir.BlockOp, block: tir.BlockOp, buffer: SSAValue) -> None:
+    """Raise ScheduleError unless a block reads of a buffer only what `block` has written before."""
+    parent = common_block([block, consumer])
+    own, statement = (statement_in(parent, b) for b in (block, consumer))
     order = list(parent.ops)
     where = f"block '{consumer.block_name.data}'"
-    if statement is None or order.index(statement) <= order.index(nest):
+    if own is None or statement is None or order.index(statement) <= order.index(own):
         raise ScheduleError(
             f"expected {where} to come after block '{block.block_name.data}'", consumer
         )
-    found = [r for r in infer_regions(parent, values, [statement])[0] if r.buffer is region.buffer]
-    if region.buffer not in consumer.read_buffers or not found:
-        raise ScheduleError(f"expected {where} to read {buffer_text(region.buffer)}", consumer)
-    if not contains(region, found[0], values):
+    values = Values()
+    written = _region_of(buffer, infer_regions(parent, values, [own])[1], block)
+    found = [r for r in infer_regions(parent, values, [statement])[0] if r.buffer is buffer]
+    if buffer not in consumer.read_buffers or not found:
+        raise ScheduleError(f"expected {where} to read {buffer_text(buffer)}", consumer)
+    if not contains(written, found[0], values):
         raise ScheduleError(
-            f"expected {where} to read from {buffer_text(region.buffer)} only what block "
+            f"expected {where} to read from {buffer_text(buffer)} only what block "
             f"'{block.block_name.data}' writes",
             consumer,
         )
@@ -235,5 +245,6 @@ def _dims(buffer: SSAValue) -> Sequence[IntExpr]:
     return buffer.type.dims
 
 
-def _name(buffer: SSAValue, scope: str) -> str:
+def buffer_name(buffer: SSAValue, scope: str) -> str:
+    """The name of a copy of a buffer in a scope."""
     return f"{buffer.name_hint or 'buffer'}_{scope}"

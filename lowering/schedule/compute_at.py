@@ -39,7 +39,7 @@ from .blocks import (
 )
 from .copy_block import new_loops
 from .loop_checks import verify_covered
-from .regions import axes_of, refresh_around, replace_header
+from .regions import axes_of, refresh_around, replace_regions
 from .required_ranges import RequiredRange, required_ranges, stored_axes_of
 
 
@@ -134,7 +134,7 @@ def _place(move: _Move, index: int, first: int, last: int) -> Operation | None:
 def _plan(block: tir.BlockOp, loop: tir.ForOp) -> _Move:
     where = f"block '{block.block_name.data}'"
     if loop in ancestors(block):
-        raise ScheduleError(f"expected {where} to be outside of the loop", block)
+        raise ScheduleError(f"expected the loop not to be an ancestor of {where}", block)
     nest = perfect_nest(block)
     parent = common_block([nest, loop])
     target = statement_in(parent, loop)
@@ -190,7 +190,10 @@ def _scratch_of(move: _Move) -> SSAValue:
     stored = stored_buffers(move.block)
     buffer = next(iter(stored), None)
     if len(stored) != 1 or buffer is None or not isinstance(buffer.owner, tir.AllocBufferOp):
-        raise ScheduleError(f"expected {where} to store to one scratch buffer", move.block)
+        got = "an output block" if len(stored) == 1 else f"{len(stored)} buffers"
+        raise ScheduleError(
+            f"expected {where} to store to one scratch buffer, got {got}", move.block
+        )
     uses = uses_of(buffer)
     outside = [
         op
@@ -257,12 +260,13 @@ def _apply(
     bindings: dict[int, IntExpr] = {}
     bounds: list[Bound] = []
     ranges = ranges_of(values.list)
+    fixed = {a: span.lower for a, span in ranges.items() if span.lower == span.upper}
     loops: list[tir.ForOp] = []
     current = place
     for position in order:
         axis = axes[position]
         part = parts.get(position, RequiredRange(axis.min, axis.extent))
-        binding = part.min
+        binding = part.min.substitute(fixed)
         if part.extent != ONE or preserve_unit_loops:
             (loop,) = new_loops([_loop_name(block.axis_vars[position])], [part.extent], values)
             loop.location = block.location
@@ -274,9 +278,8 @@ def _apply(
         if position in parts:
             bounds += _bounds_of(axis, part, binding, ranges)
     insert_before(block, current, before if current is place else None)
-    reads, writes = infer_regions(block.body.block, values)
     moved = [tir.Axis(a.kind, a.min, a.extent, bindings[i]) for i, a in enumerate(axes)]
-    replace_header(block, moved, values, reads, writes, bounds)
+    replace_regions(block, moved, values, bounds)
     return loops
 
 

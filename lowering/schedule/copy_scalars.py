@@ -11,9 +11,10 @@ from xdsl.ir import Block, Operation, SSAValue
 from ...dialects import tir
 from ...dialects.int_expr import IntExpr
 from ...dialects.sym import Values, exprs_of
+from ...dialects.tir.conditions import conjuncts, facts_in_arm
 from ...dialects.tir.ranges import ranges_of
 from ..scope import Scope, index_constant, rebuild
-from .conditions import conjuncts, facts_in_arm, taken_arm
+from .conditions import taken_arm
 
 
 class ScalarCopier:

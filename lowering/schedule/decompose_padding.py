@@ -21,6 +21,7 @@ from ...dialects.bounds import is_non_negative
 from ...dialects.int_expr import ZERO, Arg, IntExpr, maximum, minimum
 from ...dialects.nesting import ancestors, operations_in
 from ...dialects.sym import ExprAttr, Values, exprs_of
+from ...dialects.tir.conditions import conjuncts
 from ..analysis.independence import may_share_memory
 from ..scope import Bound
 from .blocks import (
@@ -31,7 +32,7 @@ from .blocks import (
     perfect_nest,
     stored_buffers,
 )
-from .conditions import conjuncts, erase_unused, fold_if, yielded
+from .conditions import erase_unused, fold_if, yielded
 from .index_values import add_predicates, replace_indices
 from .loop_checks import loop_text
 from .regions import axes_of, refresh_around, refresh_regions, replace_header

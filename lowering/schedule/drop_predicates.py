@@ -286,8 +286,13 @@ def _has_iterations(extent: IntExpr, block: tir.BlockOp) -> bool:
 
 def _is_empty_with(extent: IntExpr, size: IntExpr) -> bool:
     """Whether a loop of `size` iterations has none if an axis of this extent has none."""
-    atom = size.as_atom
-    if not isinstance(atom, Compound) or atom.op != "floordiv":
-        return size == extent
-    rest = (atom.lhs - extent).constant
-    return rest is not None and is_non_negative(atom.rhs - 1 - rest)
+    return is_non_negative(_excess(extent) - _excess(size))
+
+
+def _excess(size: IntExpr) -> IntExpr:
+    """An expression that is at least 0 if and only if a size is at least 1."""
+    match size.as_atom:
+        case Compound("floordiv", lhs, rhs) if rhs.constant is None or rhs.constant > 0:
+            return lhs - rhs
+        case _:
+            return size - 1

@@ -127,6 +127,19 @@ def inline_blocks(
 
 def defines(block: tir.BlockOp) -> Definition:
     """The definition by a block; raises ScheduleError for any other block."""
+    store = sole_store(block)
+    axes = accessed_axes(block, store)
+    if axes is None:
+        raise ScheduleError(
+            f"expected block '{block.block_name.data}' to store each element of "
+            f"{buffer_text(store.buffer)} at its axes",
+            block,
+        )
+    return Definition(block, store, axes)
+
+
+def sole_store(block: tir.BlockOp) -> tir.StoreOp:
+    """The store of a block that computes one value; raises ScheduleError for any other block."""
     where = f"block '{block.block_name.data}'"
     if set(block.axis_kinds) - {"spatial"} or block.init is not None:
         raise ScheduleError(f"expected {where} to have spatial axes only", block)
@@ -136,14 +149,7 @@ def defines(block: tir.BlockOp) -> Definition:
     others = [o for o in operations_in(block) if o is not block and not is_expression(o)]
     if len(stores) != 1 or others != stores or stores[0].parent is not block.body.block:
         raise ScheduleError(f"expected {where} to compute one value and store it", block)
-    axes = accessed_axes(block, stores[0])
-    if axes is None:
-        raise ScheduleError(
-            f"expected {where} to store each element of {buffer_text(stores[0].buffer)} "
-            "at its axes",
-            block,
-        )
-    return Definition(block, stores[0], axes)
+    return stores[0]
 
 
 def is_expression(op: Operation) -> bool:

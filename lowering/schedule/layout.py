@@ -30,8 +30,8 @@ from ...dialects.tir.ranges import ranges_of
 from ...dialects.tir.verify_access import buffer_text
 from ..scope import Bound, describe
 from .blocks import ScheduleError, common_block, function_of, perfect_nest, statement_in, uses_of
-from .cache import scope_statement
 from .copy_block import new_loops
+from .copy_place import scope_statement
 from .index_map import IndexMap
 from .index_values import simplify_around, undecided
 from .regions import refresh_around

@@ -13,6 +13,7 @@ from ...dialects.parameters import value_name
 from ...dialects.sym import Values, exprs_of
 from ...dialects.tir.regions import infer_regions
 from ..scope import Bound
+from .regions import in_order
 
 
 class NewBlock:
@@ -51,12 +52,13 @@ class NewBlock:
             mapping[Arg(i)] = self.values.expr(value) if known is None else known
         return expr.substitute(mapping)
 
-    def add_axis(self, kind: str, loop: tir.ForOp) -> IntExpr:
-        """Another axis, bound to a loop; returns what it is in the body."""
-        var = self.body.insert_arg(IndexType(), len(self.body.args))
+    def add_axis(self, kind: str, loop: tir.ForOp, is_first: bool = False) -> IntExpr:
+        """Another axis, the last one or the first, bound to a loop; returns what it is inside."""
+        position = 0 if is_first else len(self.body.args)
+        var = self.body.insert_arg(IndexType(), position)
         var.name_hint = value_name(f"v_{loop.loop_var.name_hint or 'k'}")
-        own = self.values.expr(var)
-        self.axes.append(tir.Axis(kind, ZERO, loop.extent.data, self.values.expr(loop.loop_var)))
+        own, bound = self.values.expr(var), self.values.expr(loop.loop_var)
+        self.axes.insert(position, tir.Axis(kind, ZERO, loop.extent.data, bound))
         return own
 
     def add(self, ops: Block) -> None:
@@ -66,8 +68,9 @@ class NewBlock:
             self.body.add_op(op)
 
     def finish(self, name: str, predicates: Sequence[Bound]) -> tir.BlockOp:
-        """The block, detached."""
+        """The block, detached; it reads the buffers of the old one in the same order."""
         reads, writes = infer_regions(self.body, self.values)
+        reads = in_order(reads, self.old.read_buffers)
         block = tir.BlockOp.build_from(
             name,
             self.axes,

@@ -4,15 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from xdsl.ir import Operation
+from xdsl.ir import Operation, SSAValue
 
 from ...dialects import tir
+from ...dialects.attributes import to_attribute
 from ...dialects.bounds import never_negative
 from ...dialects.nesting import ancestors
 from ...dialects.sym import Values, exprs_of
 from ...dialects.tir.ranges import ranges_of
-from ...dialects.tir.regions import calls_on_memory, infer_regions
+from ...dialects.tir.regions import (
+    EXPLICIT,
+    calls_on_memory,
+    explicit_regions,
+    infer_regions,
+)
 from ..scope import Bound
+from .annotations import annotate
 
 
 def refresh_around(ops: Iterable[Operation]) -> None:
@@ -36,11 +43,73 @@ def refresh_regions(block: tir.BlockOp) -> None:
     values = Values()
     for value in block.numbering():
         values.expr(value)
-    reads, writes = infer_regions(block.body.block, values)
+    reads, writes = regions_in(block, values)
     if reads == block.regions_of("reads") and writes == block.regions_of("writes"):
         return
     bounds = [(b.lhs.data, b.rhs.data) for b in block.predicates.data]
-    replace_header(block, axes_of(block), values, reads, writes, bounds)
+    replace_regions(block, axes_of(block), values, bounds)
+
+
+def regions_in(
+    block: tir.BlockOp, values: Values
+) -> tuple[list[tir.BufferRegion], list[tir.BufferRegion]]:
+    """The regions over `values` that a block accesses, as it would declare them.
+
+    A reduction that declares the reads of its own results goes on to do so, and regions of
+    `annotate_buffer_access` are kept. The order of buffers is kept unless there are other ones.
+    """
+    with_results = any(b in block.write_buffers for b in block.read_buffers)
+    found = infer_regions(block.body.block, values, with_results=with_results)
+    reads, writes = (
+        in_order(_kept(regions, _explicit(block, kind, values)), buffers)
+        for regions, kind, buffers in zip(
+            found, EXPLICIT, (block.read_buffers, block.write_buffers), strict=True
+        )
+    )
+    return reads, writes
+
+
+def in_order(
+    regions: Sequence[tir.BufferRegion], buffers: Sequence[SSAValue]
+) -> list[tir.BufferRegion]:
+    """The regions in the order of these buffers, if they are of the same ones."""
+    of_buffer = {r.buffer: r for r in regions}
+    if of_buffer.keys() != set(buffers):
+        return list(regions)
+    return [of_buffer[buffer] for buffer in buffers]
+
+
+def replace_regions(
+    block: tir.BlockOp, axes: Sequence[tir.Axis], values: Values, predicates: Sequence[Bound]
+) -> None:
+    """Give a block these axes and predicates over `values`, and the regions that it accesses."""
+    reads, writes = regions_in(block, values)
+    explicit = {kind: {r.buffer for r in explicit_regions(block, kind)} for kind in EXPLICIT}
+    replace_header(block, axes, values, reads, writes, predicates)
+    for kind, regions in (("reads", reads), ("writes", writes)):
+        if explicit[kind]:
+            numbers = [n for n, r in enumerate(regions) if r.buffer in explicit[kind]]
+            annotate(block, EXPLICIT[kind], to_attribute(numbers))
+
+
+def _explicit(block: tir.BlockOp, kind: str, values: Values) -> list[tir.BufferRegion]:
+    """The regions that are not inferred, over `values`."""
+    return [
+        tir.BufferRegion(
+            r.buffer,
+            tuple(values.rebase(e, block.numbering()) for e in r.mins),
+            tuple(values.rebase(e, block.numbering()) for e in r.extents),
+        )
+        for r in explicit_regions(block, kind)
+    ]
+
+
+def _kept(
+    inferred: Sequence[tir.BufferRegion], explicit: Sequence[tir.BufferRegion]
+) -> list[tir.BufferRegion]:
+    """The inferred regions, with those that are declared in their place."""
+    known = {r.buffer: r for r in explicit}
+    return [known.get(r.buffer, r) for r in inferred]
 
 
 def axes_of(block: tir.BlockOp) -> list[tir.Axis]:

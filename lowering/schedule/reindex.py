@@ -13,13 +13,14 @@ from collections.abc import Sequence
 from xdsl.ir import SSAValue
 
 from ...dialects import tir
-from ...dialects.bounds import interval_of, is_less, is_non_negative
+from ...dialects.bounds import interval_of, is_less, is_non_negative, simplify
 from ...dialects.int_expr import ZERO, Arg, Atom, IntExpr
 from ...dialects.sym import Values, expr_array, pack
 from ...dialects.tir.verify_access import buffer_text
 from .blocks import ScheduleError, perfect_nest
-from .cache import scope_statement, verify_sole_writer, verify_unchanged
+from .cache import verify_sole_writer, verify_unchanged
 from .copy_block import buffer_of, copy_elements, new_scratch, verify_direct
+from .copy_place import scope_statement
 from .index_map import ranges_of_dims
 from .loop_checks import verify_covered
 from .regions import refresh_around
@@ -40,7 +41,7 @@ def reindex(block: tir.BlockOp, which: str, buffer: int | str) -> tir.BlockOp:
     parent = nest.parent
     assert parent is not None
     verify_direct(block, old)
-    axes, indices = _place(block, old)
+    axes, indices = place_over_axes(block, old)
     if which == "write":
         verify_sole_writer(block, old, nest)
         verify_stores_box(block, old)
@@ -54,7 +55,7 @@ def reindex(block: tir.BlockOp, which: str, buffer: int | str) -> tir.BlockOp:
     accesses = accesses_in(block, old)
     for access in accesses:
         access.operands = [new if o is old else o for o in access.operands]
-        _index_by(access, block, axes)
+    index_accesses(accesses, block, axes, [IntExpr.of(Arg(n)) for n in range(len(axes))])
     copy = _copy(which, old, indices, new)
     copy.location = block.location
     if which == "read":
@@ -65,8 +66,11 @@ def reindex(block: tir.BlockOp, which: str, buffer: int | str) -> tir.BlockOp:
     return copy
 
 
-def _place(block: tir.BlockOp, buffer: SSAValue) -> tuple[list[int], list[IntExpr]]:
-    """The axes that index a buffer in a block, and its indices over these, each from 0."""
+def place_over_axes(block: tir.BlockOp, buffer: SSAValue) -> tuple[list[int], list[IntExpr]]:
+    """The axes that index a buffer in a block, and its indices over these, each from 0.
+
+    Raises ScheduleError unless all accesses have the same indices, over axes alone and in bounds.
+    """
     where = f"block '{block.block_name.data}' to access {buffer_text(buffer)}"
     found = [indices_over_axes(op, block) for op in accesses_in(block, buffer)]
     place = found[0] if found else None
@@ -77,12 +81,24 @@ def _place(block: tir.BlockOp, buffer: SSAValue) -> tuple[list[int], list[IntExp
     if any(block.axes.data[a].min.data.args() or d.args() for a, d in zip(axes, dims, strict=True)):
         raise ScheduleError("expected axes not to depend on loops", block)
     verify_covered(block)
+    axes, indices, dims = _used(axes, indices, dims)
     assert isinstance(buffer.type, tir.BufferType)
     for index, dim in zip(indices, buffer.type.dims, strict=True):
         span = interval_of(index, ranges_of_dims(dims))
         if span is None or not (is_non_negative(span.lower) and is_less(span.upper, dim)):
             raise ScheduleError(f"expected {where} in bounds for all values of its axes", block)
     return axes, indices
+
+
+def _used(
+    axes: Sequence[int], indices: Sequence[IntExpr], dims: Sequence[IntExpr]
+) -> tuple[list[int], list[IntExpr], list[IntExpr]]:
+    """The axes that indices depend on, simplified by the extents of axes, and these."""
+    ranges = ranges_of_dims(dims)
+    simple = [simplify(e, ranges) for e in indices]
+    kept = sorted({n for e in simple for n in e.args()})
+    to: dict[Atom, IntExpr] = {Arg(old): IntExpr.of(Arg(new)) for new, old in enumerate(kept)}
+    return [axes[n] for n in kept], [e.substitute(to) for e in simple], [dims[n] for n in kept]
 
 
 def _copy(which: str, old: SSAValue, indices: Sequence[IntExpr], new: SSAValue) -> tir.BlockOp:
@@ -108,11 +124,20 @@ def _copy(which: str, old: SSAValue, indices: Sequence[IntExpr], new: SSAValue) 
     )
 
 
-def _index_by(access: tir.LoadOp | tir.StoreOp, block: tir.BlockOp, axes: Sequence[int]) -> None:
-    """Replace the indices of an access by axes of the block, relative to their first values."""
+def index_accesses(
+    accesses: Sequence[tir.LoadOp | tir.StoreOp],
+    block: tir.BlockOp,
+    axes: Sequence[int],
+    indices: Sequence[IntExpr],
+) -> None:
+    """Replace the indices of accesses by `indices` over these axes, relative to their mins."""
     values = Values()
-    indices = [values.expr(block.axis_vars[a]) - block.axes.data[a].min.data for a in axes]
-    operands, packed = pack(indices, values.list)
-    first = list(access.operands)[: len(access.operands) - len(access.operands_)]
-    access.operands = [*first, *operands]
-    access.properties["indices"] = expr_array(packed)
+    by: dict[Atom, IntExpr] = {
+        Arg(n): values.expr(block.axis_vars[a]) - block.axes.data[a].min.data
+        for n, a in enumerate(axes)
+    }
+    operands, packed = pack([e.substitute(by) for e in indices], values.list)
+    for access in accesses:
+        first = list(access.operands)[: len(access.operands) - len(access.operands_)]
+        access.operands = [*first, *operands]
+        access.properties["indices"] = expr_array(packed)

@@ -58,7 +58,7 @@ def rfactor(loop: tir.ForOp, factor_axis: int = 0) -> tir.BlockOp:
     Raises ScheduleError for other loops and blocks, before any change.
     """
     plan = _plan(loop, factor_axis)
-    partial = [_allocate(u.buffer, plan) for u in plan.reducer.updates]
+    partial = [_allocate(u.buffer, plan) for u in reversed(plan.reducer.updates)][::-1]
     made = _partial_block(plan, partial)
     loops = [_copy_of(op) for op in [*plan.spatial, loop]]
     final = _final_block(plan, partial, loops)
@@ -157,7 +157,7 @@ def _partial_block(plan: _Plan, partial: Sequence[SSAValue]) -> tir.BlockOp:
     """A copy of the block with a result for each iteration of the loop."""
     old = plan.block
     new = NewBlock(old, {})
-    own = new.add_axis("spatial", plan.loop)
+    own = new.add_axis("spatial", plan.loop, is_first=True)
     steps: dict[SSAValue, IntExpr] = {plan.loop.loop_var: own}
     for loop in plan.loops:
         if loop is not plan.loop and loop not in plan.spatial:
@@ -238,7 +238,7 @@ def _final_block(
     old = plan.block
     pairs = zip([*plan.spatial, plan.loop], loops, strict=True)
     new = NewBlock(old, {a.loop_var: b.loop_var for a, b in pairs})
-    own = new.add_axis("reduce", loops[-1])
+    own = new.add_axis("reduce", loops[-1], is_first=True)
     init = old.init
     assert init is not None
     start = ScalarCopier(new.values, new.meaning)

@@ -36,12 +36,13 @@ from ...dialects.bounds import Interval, constant_limit, interval_of, never_nega
 from ...dialects.int_expr import ZERO, Arg, Atom, IntExpr, maximum, minimum
 from ...dialects.nesting import operations_in
 from ...dialects.sym import ExprAttr, Values, pack
+from ...dialects.tir.conditions import conjuncts
 from ...dialects.tir.ranges import ranges_of
 from ..analysis.block_accesses import dim_axes
 from ..analysis.reductions import Accumulation, identity
 from ..scope import is_inside
 from .blocks import ScheduleError, blocks_in, only_writer
-from .conditions import conjuncts, erase_unused, fold_if, yielded
+from .conditions import erase_unused, fold_if, yielded
 from .loop_checks import loop_text, verify_only_blocks, verify_plain
 from .reducer import reducer_of
 from .reduction_checks import reducing_loops, reductions_over

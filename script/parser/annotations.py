@@ -59,15 +59,19 @@ class AnnotationParser:
                 raise self.exprs.error(node, f"{EXPECTED}, got '{ast.unparse(node)}'")
 
     def _shape(self, node: ast.expr) -> TypeAttribute:
+        """``R.Shape([n, 4])``, ``R.Shape(ndim=2)``, or both."""
         arguments = _arguments(node)
         keywords = node.keywords if isinstance(node, ast.Call) else []
-        if not arguments and all(k.arg == "ndim" for k in keywords):
-            rank = self._rank(keywords[0].value) if keywords else None
-            return relax.ShapeType.of(None, rank)
-        if len(arguments) != 1 or keywords:
+        given = dict(zip(("values", "ndim"), arguments, strict=False))
+        given |= {k.arg: k.value for k in keywords if k.arg is not None}
+        if len(arguments) > 2 or not set(given) <= {"values", "ndim"}:
             message = f"expected R.Shape([dim, …]), got {len(arguments)} arguments"
             raise self.exprs.error(node, message)
-        return relax.ShapeType(expr_array(self.dims(arguments[0])))
+        known = {k: v for k, v in given.items() if not self._is_none(v)}
+        rank = self._rank(known["ndim"]) if "ndim" in known else None
+        if "values" not in known:
+            return relax.ShapeType.of(None, rank)
+        return relax.ShapeType(expr_array(self._ranked(known["values"], rank)))
 
     def _function(self, node: ast.expr) -> TypeAttribute:
         """``R.Callable((R.Tensor(…),), R.Tensor(…), purity=False)``."""
@@ -101,11 +105,15 @@ class AnnotationParser:
         rank = self._rank(given["ndim"]) if "ndim" in given else None
         if "shape" not in given:
             return TensorType.of(None, element, rank)
-        dims = self.dims(given["shape"])
+        return TensorType.of(self._ranked(given["shape"], rank), element)
+
+    def _ranked(self, node: ast.expr, rank: int | None) -> list[IntExpr]:
+        """The dims of a shape, of which there are `rank` where that is given."""
+        dims = self.dims(node)
         if rank not in (None, len(dims)):
             message = f"expected a shape of {rank} dims, got {len(dims)}"
-            raise self.exprs.error(given["shape"], message)
-        return TensorType.of(dims, element)
+            raise self.exprs.error(node, message)
+        return dims
 
     def _rank(self, node: ast.expr) -> int | None:
         """A number of dims; -1 says that it is unknown."""
@@ -124,10 +132,16 @@ class AnnotationParser:
         if unknown or len(_arguments(node)) > len(names):
             shown = ", ".join(unknown) or f"{len(_arguments(node))} arguments"
             raise self.exprs.error(node, f"expected shape, dtype and ndim of R.Tensor, got {shown}")
-        return {k: v for k, v in given.items() if not _is_none(v)}
+        return {k: v for k, v in given.items() if not self._is_none(v)}
 
     def _is_string(self, node: ast.expr | None) -> bool:
         return isinstance(node, ast.Constant) and isinstance(node.value, str)
+
+    def _is_none(self, node: ast.expr) -> bool:
+        """Whether an argument is ``None``, or a variable of Python that is."""
+        if isinstance(node, ast.Name):
+            return self.exprs.eval(node) is None
+        return isinstance(node, ast.Constant) and node.value is None
 
     def dims(self, node: ast.expr) -> list[IntExpr]:
         """The dims of a shape: a tuple, a list or a Python sequence in scope."""
@@ -136,6 +150,9 @@ class AnnotationParser:
         value = self.exprs.eval(node)
         if isinstance(value, Sequence) and not isinstance(value, str):
             return [self._checked(node, d) for d in cast("Sequence[Any]", value)]
+        type_ = getattr(value, "type", None)
+        if isinstance(type_, relax.ShapeType) and type_.dims is not None:
+            return list(type_.dims)
         return [self._dim(node)]
 
     def _element(self, node: ast.expr) -> list[IntExpr]:
@@ -172,10 +189,6 @@ class AnnotationParser:
         if (constant := dim.constant) is not None and constant < 0:
             raise self.exprs.error(node, f"expected a dim of at least 0, got {constant}")
         return dim
-
-
-def _is_none(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and node.value is None
 
 
 def _head(node: ast.expr) -> ast.expr:

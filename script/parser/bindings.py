@@ -16,6 +16,7 @@ from .expressions import reads_memory
 from .regions import HINTS, RegionParser
 from .statement_reader import StatementReader
 
+META = ("T.meta_var", "I.meta_var")
 ALLOCATIONS = ("T.alloc_buffer", "T.sblock_alloc_buffer", "T.decl_buffer")
 
 
@@ -38,10 +39,24 @@ class BindingParser:
             self._alloc_buffer(target, value)
         elif isinstance(value, ast.Call) and path == "T.match_buffer":
             self._declare(target, self.regions.match_buffer(value))
+        elif isinstance(value, ast.Call) and path in META and len(value.args) == 1:
+            self._meta(target, value.args[0])
         elif path.startswith("T.axis."):
             raise self.statements.error(value, "expected T.axis at the start of a block")
         else:
             self.bind(target, value)
+
+    def _meta(self, target: ast.expr, node: ast.expr) -> None:
+        """``x = T.meta_var(value)``: the value itself under a name, without a variable for it."""
+        if isinstance(target, ast.Tuple):
+            values = list(self.exprs.eval(node))
+            self._check_count(target, len(values))
+        else:
+            values = [self.exprs.eval(node)]
+        for name, value in zip(self.exprs.elements(target), values, strict=True):
+            if not isinstance(name, ast.Name):
+                raise self.statements.error(name, "expected a name on the left")
+            self.statements.scope.bind(name.id, value)
 
     def annotated(self, node: ast.AnnAssign) -> None:
         """``x: T.int32 = value``; other annotations are Python's own and say nothing."""

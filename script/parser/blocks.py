@@ -14,6 +14,7 @@ from ...dialects.parameters import value_hint
 from ...dialects.tir.regions import infer_regions
 from ...te.expr import Imm, PrimExpr, Var
 from .annotations import dictionary
+from .macros import MacroParser
 from .regions import RegionParser
 from .statement_reader import StatementReader
 
@@ -39,6 +40,8 @@ class _Pending:
     reads: list[tir.BufferRegion] | None = None
     writes: list[tir.BufferRegion] | None = None
     annotations: DictionaryAttr | None = None
+    declared: set[str] = field(default_factory=lambda: set())
+    """The names of axes, and the declarations that are given once."""
 
 
 class BlockParser:
@@ -47,6 +50,7 @@ class BlockParser:
     def __init__(self, statements: StatementReader):
         self.statements = statements
         self.regions = RegionParser(statements)
+        self.macros = MacroParser(statements)
 
     def block(self, node: ast.With, call: ast.Call) -> None:
         """Parse a block and emit it where the statement parser is."""
@@ -56,6 +60,8 @@ class BlockParser:
         location = parser.emitter.location
         with parser.scope.nested():
             rest = list(node.body)
+            while rest and (macro := self.macros.macro(rest[0])) is not None:
+                rest[:1] = self.macros.expanded(rest[0], macro)
             while rest and self._header(rest[0], pending):
                 rest.pop(0)
             with parser.emitter.inside(pending.body):
@@ -121,6 +127,9 @@ class BlockParser:
         if path not in ("T.where", "T.reads", "T.writes", "T.block_attr", "T.sblock_attr"):
             return False
         with parser.scope.source.reporting(call):
+            if path in pending.declared:
+                raise parser.error(call, f"expected '{path}' of a block once, got it twice")
+            pending.declared.add(path)
             if path == "T.reads":
                 pending.reads = self.regions.regions(call.args)
             elif path == "T.writes":
@@ -227,6 +236,9 @@ class BlockParser:
         parser = self.statements
         if not isinstance(target, ast.Name):
             raise parser.error(target, "expected a name for the axis")
+        if target.id in pending.declared:
+            raise parser.error(target, f"expected distinct axes, got '{target.id}' twice")
+        pending.declared.add(target.id)
         value = parser.emitter.index(binding)
         arg = pending.body.insert_arg(IndexType(), len(pending.axes))
         arg.name_hint = value_hint(target.id)

@@ -67,7 +67,10 @@ class ExprReader:
             raise self.error(node, message) from None
 
     def exprs(self, node: ast.expr) -> list[PrimExpr]:
-        """The expressions of a tuple or list, or the one expression."""
+        """The expressions of a tuple or list, of a name for several, or the one expression."""
+        value = self.eval(node) if isinstance(node, ast.Name) else None
+        if isinstance(value, tuple):
+            return [convert(v) for v in value]  # pyright: ignore[reportUnknownVariableType]
         found: list[PrimExpr] = []
         for element in self.elements(node):
             if isinstance(element, ast.Starred):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -59,13 +59,43 @@ class LoopParser:
             raise parser.error(call, f"expected {', '.join(LOOP_KINDS)}, got '{shown}'{hint}")
         if node.orelse:
             raise parser.error(node.orelse[0], "expected a loop without 'else'")
+        call = self._with_thread(call, path)
         ranges = self._ranges(call, path)
-        targets = self.exprs.elements(node.target)
-        if len(targets) != len(ranges):
-            raise parser.error(
-                node.target, f"expected {len(ranges)} loop variables, got {len(targets)}"
-            )
-        self._nest(targets, ranges, node.body, self._options(call, LOOP_KINDS[path]))
+        targets, groups = self._targets(node.target, len(ranges))
+        self._nest(targets, groups, ranges, node.body, self._options(call, LOOP_KINDS[path]))
+
+    def _with_thread(self, call: ast.Call, path: str) -> ast.Call:
+        """``T.thread_binding(4, "threadIdx.x")`` with the thread as an option."""
+        last = call.args[-1] if call.args else None
+        if path != "T.thread_binding" or not isinstance(last, ast.Constant):
+            return call
+        if not isinstance(last.value, str):
+            return call
+        keywords = [*call.keywords, ast.keyword("thread", last)]
+        return ast.copy_location(ast.Call(call.func, call.args[:-1], keywords), call)
+
+    def _targets(
+        self, target: ast.expr, count: int
+    ) -> tuple[list[ast.expr], dict[str, list[ast.expr]]]:
+        """The variables of loops, and the names for several: ``*spatial, r``, or one for all."""
+        given = self.exprs.elements(target)
+        if isinstance(target, ast.Name) and count > 1:
+            given = [ast.copy_location(ast.Starred(target, ast.Store()), target)]
+        targets: list[ast.expr] = []
+        groups: dict[str, list[ast.expr]] = {}
+        for item in given:
+            if isinstance(item, ast.Starred) and isinstance(name := item.value, ast.Name):
+                own = [
+                    ast.Name(f"{name.id}_{i}", ast.Store()) for i in range(count + 1 - len(given))
+                ]
+                groups[name.id] = [ast.copy_location(n, item) for n in own]
+                targets += groups[name.id]
+            else:
+                targets.append(item)
+        if len(targets) != count or len(groups) > 1:
+            message = f"expected {count} loop variables, got {len(given)}"
+            raise self.statements.error(target, message)
+        return targets, groups
 
     def _ranges(self, call: ast.Call, path: str) -> list[Range]:
         bounds = self.exprs.exprs(ast.copy_location(ast.Tuple(call.args, ast.Load()), call))
@@ -98,6 +128,7 @@ class LoopParser:
     def _nest(
         self,
         targets: Sequence[ast.expr],
+        groups: Mapping[str, Sequence[ast.expr]],
         ranges: Sequence[Range],
         body: Sequence[ast.stmt],
         loop: _Loop,
@@ -114,8 +145,10 @@ class LoopParser:
         with parser.into(inner):
             self._variable(targets[0], inner, ranges[0])
             if len(targets) > 1:
-                self._nest(targets[1:], ranges[1:], body, loop)
+                self._nest(targets[1:], groups, ranges[1:], body, loop)
             else:
+                for name, variables in groups.items():
+                    parser.scope.bind(name, tuple(map(self.exprs.eval, variables)))
                 parser.body(body)
 
     def _variable(self, target: ast.expr, block: Block, bounds: Range) -> None:

@@ -9,13 +9,14 @@ from xdsl.ir import Attribute, Block, Region
 
 from ...dialects import tir
 from ...dialects.dtypes import DTYPES, element_type
+from ...dialects.int_expr import IntExpr
 from ...dialects.parameters import value_hint
 from ...dialects.sym import RESERVED
 from ...lowering.functions import PRIVATE
+from ...lowering.scalar_builder import ssa_type
 from ...te.arithmetic import dim_expr, symbol
 from ...te.emit import Emitter
-from ...te.expr import Value
-from ...te.scalar_builder import ssa_type
+from ...te.expr import Index, Value
 from .annotations import dictionary, parameters_of
 from .buffers import Buffer
 from .expressions import ExprParser
@@ -64,7 +65,7 @@ class PrimFuncParser:
         path = self.exprs.path(head)
         if path == "T.handle":
             self.handles[name] = None
-        elif path == "T.Buffer":
+        elif path in ("T.Buffer", "T.buffer"):
             self.handles[name] = self._buffer_type(annotation, args, keywords)
             self.buffer_names[name] = name
         elif path.startswith("T.") and path[2:] in DTYPES:
@@ -88,13 +89,32 @@ class PrimFuncParser:
             raise self.exprs.error(
                 node, f"expected {', '.join(VIEW_ARGUMENTS)} of a buffer, got {shown}"
             )
-        shape = [dim_expr(d) for d in self.exprs.shape(given["shape"])]
+        shape = self._dims(given["shape"])
         dtype = self.exprs.dtype(given["dtype"]) if "dtype" in given else "float32"
         strides = self.exprs.shape(given["strides"]) if "strides" in given else []
         offset = dim_expr(self.exprs.expr(given["elem_offset"])) if "elem_offset" in given else 0
         scope = self.exprs.text(given["scope"]) if "scope" in given else tir.types.GLOBAL
         type_ = element_type(dtype)
         return tir.BufferType.of(shape, type_, [*map(dim_expr, strides)] or None, offset, scope)
+
+    def _dims(self, node: ast.expr) -> list[IntExpr]:
+        """The dims of a buffer; strings among them are expressions that declare their symbols."""
+        given = node.elts if isinstance(node, ast.Tuple | ast.List) else [node]
+        constants = [n for n in given if isinstance(n, ast.Constant)]
+        texts: dict[ast.expr, str] = {n: n.value for n in constants if isinstance(n.value, str)}
+        if not texts:
+            return [dim_expr(d) for d in self.exprs.shape(node)]
+        dims: list[IntExpr] = []
+        for item in given:
+            inner = self.scope.source.expression(item, texts[item]) if item in texts else item
+            for name in ast.walk(inner) if item in texts else ():
+                if isinstance(name, ast.Name) and not self._is_bound(name.id):
+                    self._declare_symbol(name.id)
+            dims.append(dim_expr(self.exprs.expr(inner)))
+        return dims
+
+    def _is_bound(self, name: str) -> bool:
+        return any(isinstance(f.get(name), Index) for f in self.scope.frames)
 
     def _header(self, statement: ast.stmt) -> bool:
         """Take declarations of symbols, handles and attributes; they may stand anywhere."""

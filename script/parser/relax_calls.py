@@ -20,7 +20,7 @@ from ...lowering.substitute import substituted
 from .relax_dps import DPSCallParser
 from .relax_kernels import KernelParser
 from .relax_loops import LoopParser
-from .relax_reader import RelaxReader
+from .relax_reader import FunctionName, RelaxReader
 from .relax_shapes import ShapeCallParser
 
 
@@ -44,6 +44,13 @@ class PackedCallParser:
             raise self.function.error(node, "expected the type of the result as sinfo_args")
         return self.function.emit(relax.CallPurePackedOp(callee, args, type_), node)
 
+    def null_value(self, node: ast.Call) -> SSAValue:
+        """``R.null_value()``, an object that stands for nothing."""
+        if node.args or node.keywords:
+            raise self.function.error(node, "expected R.null_value() without arguments")
+        op = relax.CallPurePackedOp("vm.builtin.null_value", [], relax.ObjectType())
+        return self.function.emit(op, node)
+
     def call_py_func(self, node: ast.Call) -> SSAValue:
         """``R.call_py_func("f", (x,), out_ty=…)``: the call of a Python function of the module."""
         callee, args, type_ = self.dps.call_parts(node)
@@ -52,7 +59,7 @@ class PackedCallParser:
     def _packed(self, node: ast.Call) -> tuple[str, list[SSAValue], Attribute | None]:
         called = node.args[0] if node.args else None
         callee, _ = self.dps.callee(node, called)
-        args = [self.function.value(a) for a in node.args[1:]]
+        args = [self._argument(a) for a in node.args[1:]]
         types = {k.arg: k.value for k in node.keywords}
         annotation = types.pop("sinfo_args", types.pop("ty_args", None))
         if types:
@@ -62,6 +69,12 @@ class PackedCallParser:
             annotation = annotation.elts[0]
         type_ = None if annotation is None else self.function.annotations.type(annotation)
         return callee, args, type_
+
+    def _argument(self, node: ast.expr) -> SSAValue:
+        """An argument of a registered function; an integer is a number of the graph."""
+        if isinstance(node, ast.Constant) and type(node.value) is int:
+            return self.function.emit(relax.PrimValueOp(node.value), node)
+        return self.function.value(node)
 
     def print_op(self, node: ast.Call) -> SSAValue:
         """``R.print(x, y, format="x = {}, y = {}")``."""
@@ -102,6 +115,7 @@ class CallParser:
             "R.call_packed": effects.call_packed,
             "R.call_pure_packed": effects.call_pure_packed,
             "R.call_py_func": effects.call_py_func,
+            "R.null_value": effects.null_value,
             "R.print": effects.print_op,
             "R.alloc_tensor": dps.alloc_tensor,
             "R.builtin.alloc_tensor": dps.alloc_tensor,
@@ -110,6 +124,8 @@ class CallParser:
             "R.loop": LoopParser(function, dps).loop,
             "R.match_cast": shapes.match_cast,
             "R.prim_value": shapes.prim_value,
+            "R.ShapeExpr": shapes.shape,
+            "R.TupleGetItem": self._field,
             "R.shape": shapes.shape,
             "R.shape_of": shapes.shape_of,
             "R.tensor_to_shape": shapes.tensor_to_shape,
@@ -149,16 +165,17 @@ class CallParser:
     def _sibling(self, node: ast.expr) -> str | None:
         if isinstance(node, ast.Attribute) and self.function.is_module_name(node.value):
             return node.attr
-        if isinstance(node, ast.Name) and self.function.signature_of(node.id) is not None:
-            return node.id
+        if isinstance(node, ast.Name):
+            if isinstance(alias := self.function.bound(node.id), FunctionName):
+                return str(alias)
+            return None if self.function.signature_of(node.id) is None else node.id
         return None
 
     def _local_function(self, node: ast.expr) -> SSAValue | None:
         """The function value that a name is bound to, if it is one."""
         if not isinstance(node, ast.Name):
             return None
-        frames = self.function.scope.frames
-        found = next((f[node.id] for f in reversed(frames) if node.id in f), None)
+        found = self.function.bound(node.id)
         is_function = isinstance(getattr(found, "type", None), relax.FuncType)
         return found if is_function else None
 
@@ -192,6 +209,12 @@ class CallParser:
 
     def _tuple(self, node: ast.Call) -> SSAValue:
         return self.function.value(ast.copy_location(ast.Tuple(node.args, ast.Load()), node))
+
+    def _field(self, node: ast.Call) -> SSAValue:
+        if len(node.args) != 2 or node.keywords:
+            raise self.function.error(node, "expected R.TupleGetItem(value, index)")
+        place = ast.Subscript(node.args[0], node.args[1], ast.Load())
+        return self.function.value(ast.copy_location(place, node))
 
     def _const(self, node: ast.Call) -> SSAValue:
         given = dict(zip(("value", "dtype"), node.args, strict=False))

@@ -13,8 +13,8 @@ from ...dialects import relax
 from ...dialects.dtypes import element_type
 from ...dialects.relax.types import TensorType
 from ...dialects.sym import ExprArray, expr_array
-from ...te.arithmetic import dim_expr
-from .relax_reader import RelaxReader
+from ...te.arithmetic import Index, dim_expr
+from .relax_reader import FunctionName, RelaxReader
 
 OLD_NAMES = {
     "out_ty": "out_sinfo",
@@ -38,11 +38,24 @@ class DPSCallParser:
         """``R.call_tir(cls.f, (x,), out_sinfo=…)``; a string is looked up like a packed one."""
         given = self._arguments(node, ("func", "args", "out_sinfo", "tir_vars"))
         callee, is_sibling = self.callee(node, given.get("func"))
-        args, type_ = self._tensors(given.get("args")), self._out_type(node, given)
+        elements = [] if (args := given.get("args")) is None else self.exprs.elements(args)
+        numbers = [n for n in elements if self._is_number(n)] if is_sibling else []
+        tensors = [self.function.value(n) for n in elements if n not in numbers]
+        type_ = self._out_type(node, given)
         if not is_sibling:
-            return self.function.emit(relax.CallDPSPackedOp(callee, args, type_), node)
+            return self.function.emit(relax.CallDPSPackedOp(callee, tensors, type_), node)
         variables = self._tir_vars(given.get("tir_vars"))
-        return self.function.emit(relax.CallTIROp(callee, args, type_, variables), node)
+        if numbers and variables is None:
+            variables = expr_array([dim_expr(self.exprs.eval(n)) for n in numbers])
+        return self.function.emit(relax.CallTIROp(callee, tensors, type_, variables), node)
+
+    def _is_number(self, node: ast.expr) -> bool:
+        """Whether an argument is an integer over symbols: the value of a parameter for it."""
+        if not isinstance(node, ast.Constant | ast.Name | ast.BinOp):
+            return False
+        names = [n for n in ast.walk(node) if isinstance(n, ast.Name)]
+        leaves = names or [node]
+        return all(isinstance(self.exprs.eval(n), Index | int) for n in leaves)
 
     def call_tir_inplace(self, node: ast.Call) -> SSAValue:
         """``R.call_tir_inplace(cls.f, (x,), inplace_indices=[0], out_sinfo=…)``."""
@@ -78,7 +91,7 @@ class DPSCallParser:
 
     def alloc_tensor(self, node: ast.Call) -> SSAValue:
         """``R.alloc_tensor((1, 128), dtype="float32")``."""
-        given = self._arguments(node, ("out_sinfo", "dtype"))
+        given = self._arguments(node, ("out_sinfo", "dtype", "runtime_device_index"))
         type_ = self._out_type(node, given)
         if not isinstance(type_, TensorType):
             raise self.function.error(node, f"expected the shape of one tensor, got {type_}")
@@ -92,7 +105,8 @@ class DPSCallParser:
             case ast.Attribute(value=owner, attr=name) if self.function.is_module_name(owner):
                 return name, True
             case ast.Name(id=name):
-                return name, True
+                alias = self.function.bound(name)
+                return str(alias) if isinstance(alias, FunctionName) else name, True
             case ast.Call(args=[inner]) if self.function.path(called) in (
                 "R.ExternFunc",
                 "R.extern",

@@ -17,7 +17,7 @@ from .annotations import dictionary, parameters_of
 from .buffers import describe_statement
 from .prim_func import is_symbol
 from .relax_control import ControlParser
-from .relax_reader import ModuleName, NotOutput, Options, RelaxReader, Signature
+from .relax_reader import FunctionName, ModuleName, NotOutput, Options, RelaxReader, Signature
 from .relax_values import ValueParser
 from .scope import Scope
 
@@ -45,12 +45,16 @@ class RelaxFuncParser(RelaxReader):
         types: list[Attribute] = []
         for _, annotation in parameters_of(self.scope.source, self.node):
             types.append(self.annotations.type(annotation))
-        result = None if self.node.returns is None else self.annotations.type(self.node.returns)
-        return types, result
+        returns = self.node.returns
+        # A tuple without fields says nothing of its own.
+        is_known = returns is not None and self.exprs.path(returns) != "R.Tuple"
+        return types, self.annotations.type(returns) if is_known and returns is not None else None
 
     def parse(self, pure: bool = True, private: bool = False) -> relax.FuncOp:
         """The function as an operation, not yet verified."""
         type_, names = self._body()
+        if private and "global_symbol" in self.attrs:
+            raise self.error(self.node, "expected a private function without 'global_symbol'")
         attrs = DictionaryAttr(self.attrs) if self.attrs else None
         region = Region(self.block)
         func = relax.FuncOp(self.node.name, names, type_, region, not pure, private, attrs)
@@ -153,7 +157,13 @@ class RelaxFuncParser(RelaxReader):
         elif isinstance(call, ast.Call) and path == "R.func_attr" and len(call.args) == 1:
             self.attrs |= dictionary(self.exprs.eval(call.args[0])).data
         else:
-            self.value(call)
+            self._unused(call)
+
+    def _unused(self, node: ast.expr) -> None:
+        """A call for its effects: what only computes a value is bound to a variable."""
+        value = self.value(node)
+        if isinstance(value.owner, relax.OperatorOp | relax.CallTIROp | relax.CallDPSPackedOp):
+            raise self.error(node, f"expected a variable for the value of '{ast.unparse(node)}'")
 
     def _output(self, call: ast.Call) -> None:
         if not self.in_dataflow:
@@ -223,5 +233,7 @@ class RelaxFuncParser(RelaxReader):
             self.scope.bind(target.id, symbol(target.id))
         elif self.is_module_name(node):
             self.scope.bind(target.id, ModuleName())
+        elif isinstance(node, ast.Attribute) and self.is_module_name(node.value):
+            self.scope.bind(target.id, FunctionName(node.attr))
         else:
             self.name_value(target.id, self.values.value(node))

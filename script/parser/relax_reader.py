@@ -28,6 +28,10 @@ class ModuleName:
     """The module itself, as in ``cls = Module`` and ``cls.linear0``."""
 
 
+class FunctionName(str):
+    """A function of the module under another name, as in ``f = cls.linear0``."""
+
+
 class NotOutput:
     """A variable that its dataflow block does not output, as seen outside."""
 
@@ -88,11 +92,11 @@ class RelaxReader(ABC):
 
     def is_module_name(self, node: ast.expr) -> bool:
         """Whether a name stands for the module that is being parsed."""
-        if not isinstance(node, ast.Name):
-            return False
-        frames = self.scope.frames
-        found = (f[node.id] for f in reversed(frames) if node.id in f)
-        return isinstance(next(found, None), ModuleName)
+        return isinstance(node, ast.Name) and isinstance(self.bound(node.id), ModuleName)
+
+    def bound(self, name: str) -> Any:
+        """What the script has bound to a name, `None` if nothing."""
+        return next((f[name] for f in reversed(self.scope.frames) if name in f), None)
 
     def constant(self, data: relax.TensorData, node: ast.AST) -> SSAValue:
         """A constant tensor."""

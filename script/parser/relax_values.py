@@ -69,7 +69,7 @@ class ValueParser:
 
     def _value_or_number(self, node: ast.expr) -> Any:
         match node:
-            case ast.Tuple():
+            case ast.Tuple() | ast.List():
                 return self.function.emit(relax.TupleOp([self.value(n) for n in node.elts]), node)
             case ast.Call():
                 return self.calls.call(node)

@@ -16,6 +16,7 @@ from .bindings import BindingParser
 from .blocks import BlockParser
 from .buffers import describe_statement
 from .loops import LoopParser
+from .macros import MacroParser
 from .scope import Scope
 from .statement_reader import StatementReader
 
@@ -32,6 +33,7 @@ class StatementParser(StatementReader):
         self.blocks = BlockParser(self)
         self.bindings = BindingParser(self)
         self.loops = LoopParser(self)
+        self.macros = MacroParser(self)
 
     def function_body(self, body: Sequence[ast.stmt]) -> None:
         """The statements of a function, which is itself the block "root" if that says no more."""
@@ -169,8 +171,16 @@ class StatementParser(StatementReader):
         value = ast.copy_location(ast.BinOp(before, node.op, node.value), node)
         self.bindings.assign(node.target, value)
 
+    def _stmt_FunctionDef(self, node: ast.FunctionDef) -> None:
+        if not self.macros.define(node):
+            raise self.error(node, "expected a statement of TensorIR, got a function")
+
     def _stmt_Expr(self, node: ast.Expr) -> None:
         if isinstance(node.value, ast.Constant):
+            return
+        macro = self.macros.macro(node)
+        if macro is not None:
+            self.body(self.macros.expanded(node, macro))
             return
         path = self.called(node.value)
         if path in BLOCK_HEADERS:

@@ -65,9 +65,17 @@ MATCHES = [
     (is_op("relax.permute_dims")(is_var()).has_attr({"axes": (1, 0)}), [TURNED], [x]),
     (is_tuple([is_var(), wildcard()]), [PAIR], [x, relax.Tuple([x])]),
     (is_tuple(None), [PAIR, relax.Tuple([])], [x]),
-    (is_tuple_get_item(is_tuple(None), 1), [PAIR[1]], [PAIR[0]]),
-    (is_tuple_get_item(wildcard()), [PAIR[1], PAIR[0]], [PAIR]),
-    (is_tuple(None)[0], [PAIR[0]], [PAIR[1]]),
+    (
+        is_tuple_get_item(is_tuple(None), 1),
+        [relax.TupleGetItem(PAIR, 1)],
+        [relax.TupleGetItem(PAIR, 0)],
+    ),
+    (
+        is_tuple_get_item(wildcard()),
+        [relax.TupleGetItem(PAIR, 1), relax.TupleGetItem(PAIR, 0)],
+        [PAIR],
+    ),
+    (is_tuple(None)[0], [relax.TupleGetItem(PAIR, 0)], [relax.TupleGetItem(PAIR, 1)]),
     (is_call_tir("f"), [KERNEL], [PACKED, relax.op.nn.relu(x)]),
     (is_call_tir("g"), [], [KERNEL]),
     (is_call_tir(args=[is_var("x")]), [KERNEL], []),
@@ -339,3 +347,63 @@ def test_functions_of_matches_are_left_alone():
 def test_errors(make, message):
     with pytest.raises(ValueError, match=message):
         make()
+
+
+def test_classes_of_patterns():
+    from xrelax.relax import dpl
+
+    a, b = wildcard(), is_const()
+    added = is_op("relax.add")(a, b)
+    assert isinstance(added, dpl.CallPattern) and added.args == [a, b]
+    assert isinstance(a | b, dpl.OrPattern) and isinstance(~a, dpl.NotPattern)
+    assert isinstance(has_dtype("int8"), dpl.DataTypePattern) and has_dtype("int8").dtype == "int8"
+    either = (is_op("relax.add") | is_op("relax.multiply"))(varg_default_wildcard=True)
+    assert either.match(relax.op.add(x, x)) and not either.match(relax.op.subtract(x, x))
+    fields = is_tuple([wildcard(), is_const()])
+    assert fields[-1].index == 1 and fields[None].index is None
+    with pytest.raises(IndexError, match="expected a field of a tuple of 2, got 2"):
+        fields[2]
+    unordered = is_tuple([is_const(), is_var("x")], unordered=True)
+    assert unordered.match(relax.Tuple([x, relax.const(1.0)]))
+    assert not unordered.match(relax.Tuple([x, x]))
+    assert dpl.is_shape([2, 4]).match(relax.ShapeExpr([2, 4]))
+    assert not dpl.is_shape([2, 4]).match(relax.ShapeExpr([4, 2]))
+    assert dpl.is_expr(x).match(x) and not dpl.is_expr(x).match(SUM)
+
+
+def test_patterns_of_functions_and_names():
+    from xrelax.relax import dpl
+
+    assert dpl.is_gv("f").match(relax.GlobalVar("f")) and not dpl.is_gv("g").match(x)
+    assert (dpl.is_gv("g") | dpl.is_gv("f")).match(relax.GlobalVar("f"))
+    assert dpl.ExternFuncPattern("f").match(relax.ExternFunc("f"))
+    a = relax.Var("a", R.Tensor((2,), "float32"))
+    func = relax.Function([a], relax.op.add(a, a)).with_attr("Codegen", "c")
+    p = wildcard()
+    pattern = dpl.FunctionPattern([p], is_op("relax.add")(p, p))
+    assert pattern.has_attr({"Codegen": "c"}).match(func)
+    assert not pattern.has_attr({"Codegen": "d"}).match(func)
+    assert not dpl.FunctionPattern([p], is_op("relax.multiply")(p, p)).match(func)
+
+
+@pytest.mark.parametrize(("other", "found"), [("n", True), ("m", False)])
+def test_patterns_of_the_same_shape(other, found):
+    from xrelax.relax.dpl import PatternContext
+    from xrelax.script import from_source
+
+    func = from_source(f'''
+@R.function
+def main(a: R.Tensor(("n", 4), "float32"), b: R.Tensor(("{other}", 4), "float32")):
+    with R.dataflow():
+        c = R.exp(b)
+        d = R.add(a, c)
+        R.output(d)
+    return d
+''')
+    with PatternContext() as context:
+        lhs, rhs = wildcard(), wildcard()
+        is_op("relax.add")(lhs, rhs)
+        lhs.same_shape_as(rhs)
+    assert (context.match_dfb(func.body.blocks[0]) is not None) == found
+    with pytest.raises(ValueError, match="expected 'with PatternContext"):
+        lhs.same_shape_as(rhs)

@@ -88,6 +88,23 @@ LAYERS = {
         lambda t: t.nn.Conv2d(4, 6, 3, stride=2, padding=1, groups=2),
         (2, 4, 7, 8),
     ),
+    "convolution of sequences": (
+        nn.Conv1D(4, 6, 3, padding=1),
+        lambda t: t.nn.Conv1d(4, 6, 3, padding=1),
+        (2, 4, 7),
+    ),
+    "convolution of volumes": (
+        nn.Conv3D(2, 3, 2, bias=False),
+        lambda t: t.nn.Conv3d(2, 3, 2, bias=False),
+        (2, 2, 3, 4, 5),
+    ),
+    "transposed convolution": (
+        nn.ConvTranspose1D(4, 6, 3, stride=2),
+        lambda t: t.nn.ConvTranspose1d(4, 6, 3, stride=2),
+        (2, 4, 7),
+    ),
+    "group norm": (nn.GroupNorm(2, 6), lambda t: t.nn.GroupNorm(2, 6), (5, 6, 4)),
+    "identity": (nn.Identity(), lambda t: t.nn.Identity(), (5, 6)),
     "layer norm": (nn.LayerNorm(6), lambda t: t.nn.LayerNorm(6), (5, 6)),
     "rms norm": (nn.RMSNorm(6), lambda t: t.nn.RMSNorm(6, eps=1e-5), (5, 6)),
     "relu": (nn.ReLU(), lambda t: t.nn.ReLU(), (5, 6)),
@@ -138,6 +155,114 @@ def test_values_of_torch_are_loaded():
     np.testing.assert_array_equal(layer.weight.data.numpy(), theirs.weight.detach().numpy())
 
 
+class Containers(nn.Module):
+    def __init__(self):
+        self.lists = nn.ParameterList([nn.Parameter((4,)), nn.Parameter((4,))])
+        self.dicts = nn.ParameterDict({"scale": nn.Parameter((4,))})
+        self.layers = nn.ModuleDict({"relu": nn.ReLU(), "linear": nn.Linear(4, 4, bias=False)})
+
+    def forward(self, x):
+        x = x + self.lists[0] + self.lists[1]
+        return self.layers["linear"](self.layers["relu"](x * self.dicts["scale"]))
+
+
+def test_containers():
+    model = Containers()
+    names = ["lists.0", "lists.1", "dicts.scale", "layers.linear.weight"]
+    mod, params = model.export_tvm({"forward": {"x": nn.spec.Tensor((2, 4))}})
+    assert [n for n, _ in params] == names and mod["forward"].attrs == {"num_input": 1}
+    a, b, scale, weight = (v.numpy() for v in fill(model))
+    x = random(2, 4)
+    wanted = np.maximum((x + a + b) * scale, 0) @ weight.T
+    got = relax.build(mod)["forward"](x, a, b, scale, weight).numpy()
+    np.testing.assert_allclose(got, wanted, rtol=1e-4, atol=1e-5)
+    model.lists.append(nn.Parameter((2,)))
+    assert len(model.lists) == 3 and list(model.layers) == ["relu", "linear"]
+    for wrong in (
+        lambda: nn.ParameterList([1]),
+        lambda: nn.ModuleDict({"a": nn.Parameter((2,))}),
+        lambda: nn.ParameterDict({1: nn.Parameter((2,))}),
+    ):
+        with pytest.raises(TypeError, match="expected a"):
+            wrong()
+
+
+def test_dtypes_and_missing_values():
+    model = nn.Linear(2, 3)
+    model.to("float16")
+    assert [p.dtype for p in model.parameters()] == ["float16"] * 2
+    missing, unknown = model.load_state_dict({"other": 0}, strict=False)
+    assert (missing, unknown) == (["bias", "weight"], ["other"])
+    fill_one = random(3).astype("float16")
+    model.load_state_dict({"bias": fill_one}, strict=False)
+    with pytest.raises(ValueError, match="expected a parameter without values, got one of float16"):
+        model.to("float32")
+
+
+def test_debug_models_pass_on_the_state_of_printing():
+    mod, _ = nn.ReLU().export_tvm({"forward": {"x": nn.spec.Tensor((2,))}}, debug=True)
+    assert [p.name_hint for p in mod["forward"].params] == ["x", "_io"]
+    assert str(mod["forward"].ret_struct_info).endswith("R.Tuple(R.Object))")
+    assert "_initialize_effect" in mod
+
+
+class ToFloat32(nn.Mutator):
+    def visit_param(self, name, node):
+        return nn.Parameter(node.shape, "float32")
+
+    def visit_module(self, name, node):
+        return nn.SiLU() if isinstance(node, nn.ReLU) else self.visit(name, node)
+
+
+def test_parts_of_models_are_replaced():
+    model = nn.ModuleList([nn.ReLU(), nn.ModuleDict({"a": nn.Linear(2, 2, dtype="float16")})])
+    new = ToFloat32().visit("", model)
+    assert isinstance(new[0], nn.SiLU)
+    assert [(n, p.dtype) for n, p in new.named_parameters()] == [
+        ("1.a.weight", "float32"),
+        ("1.a.bias", "float32"),
+    ]
+
+
+def test_functions_on_values():
+    class Model(nn.Module):
+        def forward(self, x, pair):
+            first, second = nn.op.chunk(x, 2, dim=1)
+            joined = nn.op.concat([nn.op.unsqueeze(first, 0), nn.op.unsqueeze(second, 0)], dim=0)
+            return nn.op.full([2], 3), nn.op.reshape(joined, 2, -1), nn.add(pair[0], pair[1])
+
+    tensor = nn.spec.Tensor((2, 6))
+    mod, _ = Model().export_tvm({"forward": {"x": tensor, "pair": (tensor, tensor)}})
+    x = random(2, 6)
+    full, joined, total = relax.build(mod)["forward"](x, (x, x))
+    np.testing.assert_array_equal(full.numpy(), [3, 3])
+    wanted = np.stack([x[:, :3], x[:, 3:]]).reshape(2, -1)
+    np.testing.assert_array_equal(joined.numpy(), wanted)
+    np.testing.assert_allclose(total.numpy(), x + x, 1e-6)
+    with pytest.raises(AttributeError, match="expected an operator of models, got 'unknown'"):
+        nn.op.unknown
+
+
+def test_layers_of_diffusion_models():
+    model = nn.TimestepEmbedding(8, 6, cond_proj_dim=3)
+    spec = {"sample": nn.spec.Tensor((5, 8)), "condition": nn.spec.Tensor((5, 3))}
+    mod, _ = model.export_tvm({"forward": spec})
+    w1, b1, condition, w2, b2 = (v.numpy() for v in fill(model))
+    x, c = random(5, 8), random(5, 3)
+    hidden = (x + c @ condition.T) @ w1.T + b1
+    wanted = (hidden / (1 + np.exp(-hidden))) @ w2.T + b2
+    got = relax.build(mod)["forward"](x, c, w1, b1, condition, w2, b2).numpy()
+    np.testing.assert_allclose(got, wanted, rtol=1e-4, atol=1e-4)
+    mod, _ = nn.Timesteps(4).export_tvm({"forward": {"x": nn.spec.Tensor((3,))}})
+    got = relax.build(mod)["forward"](np.arange(3, dtype="float32")).numpy()
+    angles = np.arange(3)[:, None] * np.array([[1, 1e-4]])
+    np.testing.assert_allclose(got, np.hstack([np.sin(angles), np.cos(angles)]), atol=1e-6)
+    attention = nn.Attention(8, heads=2, dim_head=4, norm_num_groups=2)
+    mod, params = attention.export_tvm({"forward": {"hidden_states": nn.spec.Tensor((1, 5, 8))}})
+    got = relax.build(mod)["forward"](random(1, 5, 8), *fill(attention))
+    assert got.shape == (1, 5, 8) and len(params) == 7
+
+
 class Nothing(nn.Module):
     pass
 
@@ -171,7 +296,7 @@ def set_weight(value):
         ),
         (
             lambda: MLP().export_tvm({"forward": {"x": nn.spec.Tensor((1, 5), "float32")}}),
-            r"data \(…, k\) and weight \(m, k\) of 'relax.linear' to be compatible, got \(1, 5\)",
+            r"expected shapes of 'relax.matmul' to be compatible, got \(1, 5\) and \(6, 8\)",
         ),
         (
             lambda: Nothing().export_tvm({"forward": {}}),

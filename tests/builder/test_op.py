@@ -280,3 +280,13 @@ def test_well_formed():
 def test_arrays_are_constants():
     call = relax.op.add(x, np.ones(3, "float32"))
     assert type(call.args[1]) is relax.Constant
+
+
+def test_shapes_of_tensors():
+    known = relax.Var("x", R.Tensor(("n", 4), "float32"))
+    assert [str(d) for d in relax.get_shape_of(known)] == ["n", "4"]
+    unknown = relax.get_shape_of(relax.Var("y", R.Tensor("float32")))
+    assert "R.shape_of" in str(unknown)
+    assert len(relax.expr.make_shape((4, 5))) == 2
+    with pytest.raises(TypeError, match="expected a list or tuple of dims, got int"):
+        relax.expr.make_shape(123)

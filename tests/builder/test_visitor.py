@@ -6,6 +6,7 @@ from rewritten import ADD, FMA_INPUT, MULTIPLY, body, function
 
 import xrelax as tvm
 from xrelax import relax
+from xrelax.script import relax as R
 
 
 def test_an_ill_typed_call_names_itself_and_its_function():
@@ -148,3 +149,29 @@ def test_mutators_outside_of_functions_have_nowhere_to_emit():
     block = function(TWO_BLOCKS).body.blocks[0]
     with pytest.raises(ValueError, match=r"expected to be inside of 'with bb.function\(…\)'"):
         MultiplyInstead().visit_binding_block(block)
+
+
+def test_operators_are_visited_and_expressions_are_rewritten_alone():
+    x = relax.Var("x", R.Tensor((4,), "float32"))
+
+    @relax.expr_functor.visitor
+    class Operators(relax.PyExprVisitor):
+        def __init__(self):
+            self.names = []
+
+        def visit_op_(self, op):
+            self.names.append(op.name)
+
+    found = Operators()
+    found.visit_expr(relax.op.add(relax.op.exp(x), x))
+    assert sorted(found.names) == ["relax.add", "relax.exp"]
+    assert Operators._cls is Operators
+
+    @relax.expr_functor.mutator
+    class ToSubtract(relax.PyExprMutator):
+        def visit_call_(self, op):
+            call = self.visit_expr_post_order(op)
+            return relax.op.subtract(*call.args) if call.op.name == "relax.add" else call
+
+    new = ToSubtract().visit_expr(relax.op.exp(relax.op.add(x, x)))
+    assert str(new) == "R.exp(R.subtract(x, x))"

@@ -195,6 +195,24 @@ def main(x: R.Tensor((2, 3, 9, 9), "float32"), w: R.Tensor((8, 3, 3, 3), "float3
     assert [mark.layout for site in sites for mark in site.marks].count(CHANNELS_LAST) == 1
 
 
+def test_weights_in_another_layout_are_no_results():
+    source = """
+@R.function
+def main(x: R.Tensor((2, 3, 9, 9), "float32"), w: R.Tensor((3, 1, 3, 3), "float32")):
+    with R.dataflow():
+        c = R.nn.conv2d(x, w, groups=3)
+        r = R.nn.relu(c)
+        R.output(r)
+    return r
+"""
+    weights = RNG.standard_normal((3, 1, 3, 3), np.float32)
+    module = relax.transform.BindParams("main", {"w": weights})(
+        tvm.IRModule({"main": from_source(source)})
+    )
+    report = relax.build(module).debug("main", RNG.standard_normal((2, 3, 9, 9), np.float32))
+    assert not report["c"].values and report["r"].verdict == "ok"
+
+
 def test_tuples_packed_calls_and_integers():
     @tvm.register_func("test.debug.twice", override=True)
     def twice(x, y):

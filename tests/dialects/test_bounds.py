@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from xrelax.dialects.bounds import (
     Interval,
     Ranges,
+    constant_limit,
     interval_of,
     is_less,
     is_non_negative,
@@ -94,6 +95,9 @@ def test_what_is_proven():
     assert is_non_negative(minimum(n, m)) and is_non_negative((n - 9) % 4)
     assert is_non_negative(n - n // 16 * 16) and is_non_negative((n + 3) // 4 * 4 - n)
     assert is_non_negative(n - n // 16 * 16 - n % 16) and not is_non_negative(n // 4 * 4 - n)
+    assert is_non_negative((n + 3) // 4 + 6 - (n + 27) // 28 * 7)
+    assert not is_non_negative((n + 3) // 4 + 5 - (n + 27) // 28 * 7)
+    assert constant_limit(minimum(n + 8, m) - n) == 8
     assert not is_non_negative(n - 1) and not is_non_negative(arg(0))
     assert is_less(n, n + 1) and not is_less(n, n)
 

@@ -202,3 +202,24 @@ def test_the_larger_of_three():
     a, b = sym("a"), sym("b")
     assert maximum(maximum(a, b), a + 1) == maximum(a + 1, b)
     assert minimum(minimum(a, b), b - 2) == minimum(a, b - 2)
+
+
+def test_quotients_of_quotients():
+    n, m = sym("n"), sym("m")
+    assert (n // 8) // 4 == n // 32
+    assert (m * 32 + (n + 1) // 2 + 31) // 96 == (m * 64 + n + 63) // 192
+    assert str((n // 8 + m // 8) // 4) == "(m floordiv 8 + n floordiv 8) floordiv 4"
+    assert (n // 8 * 2 + 1) // 4 != (n * 2 + 8) // 32, "the quotient would be counted twice"
+
+
+def test_multiples_of_extremes():
+    a, b, c = sym("a"), sym("b"), sym("c")
+    assert maximum(minimum(a, b) * 2, minimum(a * 2, b * 2)) == minimum(a * 2, b * 2)
+    assert maximum(minimum(a, b) * 2 - 1, minimum(a * 2, b * 2)) == minimum(a * 2, b * 2)
+    shared = minimum(b * 2, maximum(a * 2, c))
+    assert maximum(minimum(a, b) * 2, minimum(b * 2, c)) == shared
+
+
+def test_the_least_of_what_is_at_most_another():
+    a, b, c = sym("a"), sym("b"), sym("c")
+    assert minimum(minimum(a, maximum(b, c)), c) == minimum(a, c)

@@ -83,8 +83,10 @@ def test_registered_functions_write_their_results(model):
     torch.testing.assert_close(model.call_dps_packed("swish", [X], None), model.swish(X))
     with pytest.raises(ValueError, match=r"function 'py_module\.none' is not registered"):
         model.call_dps_packed("py_module.none", [X], R.Tensor((3,), "float32"))
-    with pytest.raises(ValueError, match="expected a shape of numbers, got"):
-        model.call_dps_packed("py_module.scale", [X, 3], R.Tensor(("n",), "float32"))
+    result = model.call_dps_packed("py_module.scale", [X, 3], R.Tensor(("n",), "float32"))
+    torch.testing.assert_close(result, 3 * X)
+    with pytest.raises(ValueError, match=r"Cannot infer concrete output shape: no argument has"):
+        model.call_dps_packed("py_module.scale", [X, 3], R.Tensor(("n", "m"), "float32"))
 
 
 def test_two_objects_have_functions_of_their_own():

@@ -288,3 +288,11 @@ class Module:
     fixed = relax.transform.BindSymbolicVars({"n": 4})(mod)
     assert fixed["main"].params[1].struct_info.shape == (4,)
     assert len(mod["main"].params) == 2
+
+
+def test_a_target_as_an_attribute_is_text():
+    func = from_source(
+        "@T.prim_func\ndef main(X: T.Buffer((4,), 'float32')):\n"
+        "    for i in range(4):\n        X[i] = T.float32(0)"
+    ).with_attr("target", tvm.target.Target("llvm -mcpu=znver4"))
+    assert str(func.attrs["target"]).endswith("-mcpu=znver4") and "znver4" in func.script()

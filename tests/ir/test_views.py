@@ -132,10 +132,11 @@ def test_tuples_and_their_fields():
     x = relax.Var("x", R.Tensor((2,), "float32"))
     t = relax.Tuple([x, x + 1.0])
     assert len(t) == 2 and t.fields[0] == x
-    field = t[1]
+    assert t[1] == t[-1] == t.fields[1]
+    field = relax.TupleGetItem(t, 1)
     assert type(field) is relax.TupleGetItem and (field.tuple_value, field.index) == (t, 1)
     assert str(field) == '(x, R.add(x, R.const(1.0, "float32")))[1]'
-    with pytest.raises(IndexError, match="expected a field of a tuple of 2, got 2"):
+    with pytest.raises(IndexError, match="expected a field of 2, got 2"):
         t[2]
     with pytest.raises(TypeError, match="expected a tuple, got R"):
         x[0]

@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 
 import xrelax as tvm
 from xrelax import tir
-from xrelax.arith import Analyzer, ConstIntBound, ModularSet
+from xrelax.arith import Analyzer, ConstIntBound, IntervalSet, ModularSet
 from xrelax.ir import Range
-from xrelax.te.arithmetic import as_int_expr
+from xrelax.te.arithmetic import as_int_expr, binary
 
 i, j, n = (tir.Var(name, "int64") for name in "ijn")
 
@@ -49,6 +49,8 @@ def test_can_prove(analyzer, cond, known):
 
 def test_bounds_and_multiples(analyzer):
     assert analyzer.const_int_bound(3 * j - i) == (-4, 9)
+    assert analyzer.const_int_bound(n + 1) == (ConstIntBound.NEG_INF, ConstIntBound.POS_INF)
+    analyzer.update(n, ConstIntBound(0, ConstIntBound.POS_INF))
     assert analyzer.const_int_bound(n + 1) == (1, ConstIntBound.POS_INF)
     assert analyzer.const_int_bound(-n) == (ConstIntBound.NEG_INF, 0)
     assert analyzer.const_int_bound(n % 5) == (0, 4)
@@ -64,7 +66,11 @@ def test_values_and_constraints(analyzer):
         assert analyzer.const_int_bound(n) == (2, 9)
         with analyzer.constraint_scope(n == 4):
             assert analyzer.can_prove_equal(n * n, 16) or analyzer.const_int_bound(n) == (4, 4)
-    assert analyzer.const_int_bound(n).min_value == 0
+    assert analyzer.const_int_bound(n).min_value == ConstIntBound.NEG_INF
+    with analyzer.constraint_scope(tir.all(n % 4 == 1, n % 3 == 2, 1 <= j % 7)):
+        assert analyzer.modular_set(n) == (12, 5)
+        assert analyzer.const_int_bound(j % 7 - 1).min_value == 0
+    assert analyzer.modular_set(n) == (1, 0)
     analyzer.bind(n, i * 4)
     assert analyzer.simplify(n % 4).value == 0 and analyzer.modular_set(n + 1) == (4, 1)
 
@@ -73,7 +79,43 @@ def test_what_is_refused(analyzer):
     with pytest.raises(TypeError, match=r"expected a variable of integers, got i \+ 1"):
         analyzer.bind(i + 1, 4)
     with pytest.raises(TypeError, match="expected an integer expression of symbols, got x"):
-        analyzer.const_int_bound(tir.Var("x", "float32"))
+        analyzer.int_set(tir.Var("x", "float32"))
+    with pytest.raises(TypeError, match="expected a ConstIntBound, ModularSet or IntervalSet"):
+        analyzer.update(i, 4)
+    with pytest.raises(ValueError, match="expected an expression with known bounds, got n mod i"):
+        analyzer.int_set(n % i)
+
+
+def test_bounds_of_scalars(analyzer):
+    x, y = tir.Var("x", "int8"), tir.Var("y", "uint8")
+    assert analyzer.const_int_bound(x) == (-128, 127)
+    assert analyzer.const_int_bound(y.astype("float32").astype("int32")) == (0, 255)
+    assert analyzer.const_int_bound(tir.truncmod(x, 3)) == (-2, 2)
+    assert analyzer.const_int_bound(tir.Select(x > 0, i, j + 10)) == (0, 13)
+    assert analyzer.const_int_bound((i < j).astype("int32")) == (0, 1)
+    assert analyzer.const_int_bound(tir.truncdiv(i - 4, j)) == (-4, 3)
+    assert analyzer.const_int_bound((n * 64 + 3) % 256) == (3, 195)
+    assert analyzer.const_int_bound(tir.truncmod(n * 64 + 3, 256)) == (-253, 195)
+    assert analyzer.modular_set((n * 16 + i * 4) & 31) == (4, 0)
+    assert analyzer.modular_set(tir.truncdiv(n * 4 + 2, 2)) == (1, 0)
+    analyzer.update(x, ConstIntBound(2, 5))
+    assert analyzer.const_int_bound(x + 1) == (3, 6) and analyzer.const_int_bound_is_bound(x)
+    assert analyzer.can_prove(x < 6) and not analyzer.can_prove(x < 5)
+
+
+def test_sets(analyzer):
+    found = analyzer.int_set(i + n, {i: IntervalSet(n, n + 3)})
+    assert (str(found.min_value), str(found.max_value)) == ("n * 2", "n * 2 + 3")
+    assert repr(analyzer.int_set(i + 1)) == "IntervalSet(1, 8)"
+    assert IntervalSet.single_point(3).max_value.value == 3
+    analyzer.update(n, IntervalSet(2, 9))
+    assert analyzer.const_int_bound(n) == (2, 9)
+
+
+def test_clones_learn_by_themselves(analyzer):
+    clone = analyzer.clone()
+    clone.bind(n, Range(0, 4))
+    assert clone.can_prove(tir.all(n < 4, i < 8)) and not analyzer.can_prove(n < 4)
 
 
 def test_ranges():
@@ -120,3 +162,42 @@ def test_what_is_known_holds_for_all_values(steps, limit):
             assert value == other and low <= value <= high
             assert (value - base) % coeff == 0 if coeff else value == base
             assert not proved or value < limit
+
+
+SCALARS = ["add", "sub", "mul", "min", "max", "floordiv", "floormod", "truncdiv", "truncmod",
+           "bitwise_and", "shift_right"]  # fmt: skip
+
+
+@given(st.lists(st.tuples(st.sampled_from(SCALARS), st.booleans()), min_size=1, max_size=4))
+def test_bounds_and_residues_of_scalars_hold_for_all_values(steps):
+    x, y = tir.Var("x", "int32"), tir.Var("y", "int32")
+    analyzer = Analyzer()
+    analyzer.update(x, ConstIntBound(-5, 6))
+    analyzer.update(y, ConstIntBound(1, 4))
+    expr = x * 4 + 2
+    for op, takes_y in steps:
+        expr = binary(op, expr, y if takes_y else 3)
+    low, high = analyzer.const_int_bound(expr)
+    coeff, base = analyzer.modular_set(expr)
+    for a in range(-5, 7):
+        for b in range(1, 5):
+            value = a * 4 + 2
+            for op, takes_y in steps:
+                value = EXACT[op](value, b if takes_y else 3)
+            assert low <= value <= high
+            assert (value - base) % coeff == 0 if coeff else value == base
+
+
+EXACT = {
+    "add": lambda a, b: a + b,
+    "sub": lambda a, b: a - b,
+    "mul": lambda a, b: a * b,
+    "min": min,
+    "max": max,
+    "floordiv": lambda a, b: a // b,
+    "floormod": lambda a, b: a % b,
+    "truncdiv": lambda a, b: int(a / b),
+    "truncmod": lambda a, b: a - int(a / b) * b,
+    "bitwise_and": lambda a, b: a & b,
+    "shift_right": lambda a, b: a >> b,
+}

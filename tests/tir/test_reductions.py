@@ -109,7 +109,7 @@ def test_partial_results():
         """    Y_rf = T.alloc_buffer((4, 3))
     for i, k, k_1 in T.grid(3, 2, 4):
         with T.block("Y_rf"):
-            vi, v_k, v_k_1 = T.axis.remap("SSR", [i, k_1, k])
+            v_k, vi, v_k_1 = T.axis.remap("SSR", [k_1, i, k])
             T.reads(X[vi, v_k + v_k_1 * 4])
             T.writes(Y_rf[v_k, vi])
             with T.init():
@@ -117,7 +117,7 @@ def test_partial_results():
             Y_rf[v_k, vi] = Y_rf[v_k, vi] + X[vi, v_k + v_k_1 * 4]
     for i, k in T.grid(3, 4):
         with T.block("Y"):
-            vi, v_k = T.axis.remap("SR", [i, k])
+            v_k, vi = T.axis.remap("RS", [k, i])
             T.reads(Y_rf[v_k, vi])
             T.writes(Y[vi])
             with T.init():

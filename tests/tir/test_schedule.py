@@ -209,7 +209,7 @@ REFUSED = [
     ),
     (
         lambda s: s.compute_at("Y", s.get_loops("S")[0]),
-        "compute_at: expected block 'Y' to store to one scratch buffer",
+        "compute_at: expected block 'Y' to store to one scratch buffer, got an output block",
     ),
     (
         lambda s: s.get_block("Q"),
@@ -255,3 +255,15 @@ def test_show(capsys):
     sch.trace.show()
     out = capsys.readouterr().out
     assert "T.prim_func" in out and out.count("sch.get_block") == 2
+
+
+def test_references_to_statements():
+    sch = Schedule(from_source(chain()))
+    block, loop = sch.get_block("Y"), sch.get_loops("Y")[1]
+    reference = sch.get_sref(block)
+    assert reference.stmt.same_as(sch.get(block)) and reference.stmt.name_hint == "Y"
+    assert reference.parent.same_as(sch.get_sref(loop))
+    assert reference.parent.parent.same_as(sch.get_sref(sch.get_loops("Y")[0]))
+    assert sch.state.get_sref(sch.get(loop)) == sch.get_sref(loop)
+    with pytest.raises(ScheduleError, match="expected a statement of the module, got another"):
+        sch.copy().get_sref(reference.stmt)

@@ -192,6 +192,28 @@ def test_compact_buffer():
         check_text(row_sum(n, m), schedule, text, *(SIZES if n == "n" else ({},)), native=True)
 
 
+def test_compact_buffer_that_is_loaded_under_a_condition():
+    """Rows of even length, of which a row of the buffer has all that is there."""
+    body = """
+    T_rows = T.alloc_buffer(({n}, {m}), "float32")
+    for i in range({n}):
+        for j in range({m}):
+            with T.block("rows"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                T_rows[vi, vj] = X[vi, vj] * T.float32(2)
+        for j in range(({m} + 1) // 2 * 2):
+            with T.block("Y"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                Y[vi, vj] = T.if_then_else(vj < {m}, T_rows[vi, vj], T.float32(0))
+"""
+    shapes = {"X": "({n}, {m})", "Y": "({n}, ({m} + 1) // 2 * 2)"}
+    for n, m in ((3, 5), ("n", "m")):
+        sizes = SIZES if n == "n" else ({},)
+        source = program(body, shapes, n=n, m=m)
+        sch = check_schedule(source, lambda sch: sch.compact_buffer("rows", 0), *sizes)
+        assert f"T_rows = T.alloc_buffer((1, {m})" in sch.mod.script()
+
+
 def test_drop_predicates():
     def schedule(sch):
         tile(sch)
@@ -205,6 +227,27 @@ def test_drop_predicates():
         sizes = SIZES if n == "n" else ({},)
         sch = check_schedule(row_sum(n, m), schedule, *sizes)
         assert f"X[{last}, vk]" in sch.mod.script() and sch.mod.script().count("T.where") == 1
+
+
+def test_drop_predicates_of_tiles_of_a_quotient():
+    """The tiles of (n + 3) // 4 rows are (n + 15) // 16."""
+
+    def schedule(sch):
+        tile(sch)
+        sch.compact_buffer("Y", 0)
+        sch.drop_predicates("Y")
+
+    body = """
+    for i, k in T.grid(({n} + 3) // 4, {m}):
+        with T.block("Y"):
+            vi, vk = T.axis.remap("SR", [i, k])
+            with T.init():
+                Y[vi] = T.float32(0)
+            Y[vi] = Y[vi] + X[vi * 4, vk]
+"""
+    source = program(body, {"X": "({n}, {m})", "Y": "(({n} + 3) // 4,)"}, n="n", m="m")
+    sch = check_schedule(source, schedule, *SIZES)
+    assert "range((n + 15) // 16)" in sch.mod.script() and sch.mod.script().count("T.where") == 1
 
 
 def test_drop_predicates_of_a_copy_with_room():

@@ -80,6 +80,11 @@ class DotProductAttentionOp(OperatorOp):
         return left.astype(dtype) * right.astype(dtype)
 
     @classmethod
+    def weights_of(cls, keys: IntExpr) -> IntExpr:
+        """The weights of a query; those after the keys are 0."""
+        return keys
+
+    @classmethod
     def rows_of_weights(
         cls, te: TensorLanguage, weights: Any, visible: Callable[[Any, Any, int], Any]
     ) -> Any:
@@ -95,6 +100,8 @@ class DotProductAttentionOp(OperatorOp):
         dtype, out_dtype = cls.dtypes(query.dtype)
         scores = cls._scores(te, tensors, attributes, dtype)
         batch, heads, queries, keys = scores.shape
+        length = te.dim_expr(keys)
+        (count,) = te.tensor.shape_of([cls.weights_of(length)])
         seen, summed = (te.reduce_axis((0, keys), n) for n in ("j", "k"))
         rows = (batch, heads, queries)
         highest = te.compute(rows, lambda *i: te.max(scores(*i, seen), axis=seen), name="T_max")
@@ -103,9 +110,10 @@ class DotProductAttentionOp(OperatorOp):
             lowest, top = te.const(float("-inf"), dtype), highest(b, h, i)
             top = te.if_then_else(top == lowest, te.const(0, dtype), top)
             value = te.call_intrinsic("exp", scores(b, h, i, j) - top)
-            return _where_visible(te, tensors, attributes, (i, j), value, 0.0)
+            is_key = None if cls.weights_of(length) == length else j < keys
+            return _where_visible(te, tensors, attributes, (i, j), value, 0.0, is_key)
 
-        weights = te.compute(scores.shape, weight, name="T_exp")
+        weights = te.compute((*rows, count), weight, name="T_exp")
         totals = te.compute(rows, lambda *i: te.sum(weights(*i, summed), axis=summed), name="T_sum")
 
         def visible(i: Any, j: Any, count: int) -> Any:
@@ -257,12 +265,17 @@ def _where_visible(
     pair: Sequence[Any],
     value: Any,
     hidden: float,
+    is_key: Any = None,
 ) -> Any:
-    """The value of a pair of query and key, or `hidden` where mask or window hides the key."""
+    """The value of a pair of query and key, or `hidden` where mask or window hides the key.
+
+    With `is_key`, also where this is false.
+    """
     is_seen = _is_visible(te, tensors, attributes, *pair)
-    return (
-        value if is_seen is None else te.if_then_else(is_seen, value, te.const(hidden, value.dtype))
-    )
+    conditions = [c for c in (is_seen, is_key) if c is not None]
+    if not conditions:
+        return value
+    return te.if_then_else(te.all(*conditions), value, te.const(hidden, value.dtype))
 
 
 def _is_visible(

@@ -56,6 +56,10 @@ class AttentionWordsOp(DotProductAttentionOp):
         return te.bfdot(left, right)
 
     @classmethod
+    def weights_of(cls, keys: IntExpr) -> IntExpr:
+        return words_of(keys, 2) * 2
+
+    @classmethod
     def rows_of_weights(
         cls, te: TensorLanguage, weights: Any, visible: Callable[[Any, Any, int], Any]
     ) -> Any:

@@ -8,6 +8,7 @@ from ..blocks import ScheduleError
 from ..cache import cache_read, cache_write
 from ..compact import compact_buffer
 from ..reindex import reindex
+from ..set_dtype import set_dtype
 from ..storage import scratch_of, set_scope, storage_align
 from .base import Primitives
 from .instructions import primitive
@@ -77,6 +78,16 @@ class BufferPrimitives(Primitives):
         ScheduleError for a parameter of the function, and for an unknown scope.
         """
         set_scope(self.block(block), buffer_index, storage_scope)
+
+    @primitive
+    def unsafe_set_dtype(self, block: BlockRV | str, buffer_index: int | str, dtype: str) -> None:
+        """Store a scratch buffer that a block writes in another dtype.
+
+        `buffer_index` is a position among the buffers that the block writes, or a name. Stored
+        values are converted, which may round them, and loaded values are converted back. Raises
+        ScheduleError for a parameter of the function, and for an unknown dtype.
+        """
+        set_dtype(self.block(block), buffer_index, dtype)
 
     @primitive
     def storage_align(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..blocked_sum import blocked_sum
 from ..compute_at import compute_at, reverse_compute_at
+from ..fuse_epilogue import fuse_reduction_epilogue
 from ..inline import compute_inline
 from ..loop_checks import verify_stage_pipeline
 from ..reduction import decompose_reduction
@@ -73,10 +74,24 @@ class ComputePrimitives(Primitives):
     def reverse_compute_inline(self, block: BlockRV | str) -> None:
         """Inline a block into the producer of the scratch buffer that it loads.
 
-        All axes of both blocks are spatial. Raises ScheduleError for other blocks, and if several
-        blocks store to the buffer or load it.
+        All axes of both blocks are spatial. The producer gets predicates for elements that the
+        block does not load. Raises ScheduleError for other blocks, if several blocks store to the
+        buffer or load it, and if the indices of the load do not determine the axes of the block.
         """
         reverse_compute_inline(self.block(block))
+
+    @primitive
+    def fuse_reduction_epilogue(
+        self, reduction_block: BlockRV | str, epilogue_block: BlockRV | str
+    ) -> None:
+        """Start a sum with the value that another block adds to it, such as a bias.
+
+        The reduction then stores the results of the epilogue, which is removed. TVM also fuses a
+        clipping, which gives other results where partial sums leave the range. Raises ScheduleError
+        for a reduction that is no sum from 0, for an epilogue that does more than add one value at
+        its axes, and if other blocks use the sums.
+        """
+        fuse_reduction_epilogue(self.block(reduction_block), self.block(epilogue_block))
 
     @primitive
     def decompose_reduction(self, block: BlockRV | str, loop: LoopRV) -> BlockRV:

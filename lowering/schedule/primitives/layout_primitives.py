@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import wraps
 from typing import Any
 
 from xdsl.ir import BlockArgument, SSAValue
@@ -10,6 +11,7 @@ from xdsl.ir import BlockArgument, SSAValue
 from ....dialects import tir
 from ....dialects.dims import dims_of
 from ....dialects.int_expr import IntExpr
+from ..annotate_access import annotate_buffer_access
 from ..block_layout import transform_block_layout
 from ..blocks import ScheduleError, function_of
 from ..copy_block import buffer_of
@@ -18,6 +20,7 @@ from ..drop_predicates import drop_predicates
 from ..index_map import IndexMap
 from ..layout import MovedParameter, transform_layout
 from ..padding import pad_einsum
+from ..reindex_cache import reindex_cache_read, reindex_cache_write
 from .base import Primitives
 from .buffer_primitives import buffer_key
 from .instructions import Code, primitive
@@ -75,6 +78,73 @@ class LayoutPrimitives(Primitives):
         found = self.block(block)
         transform_block_layout(found, self._map(index_map, len(found.axes.data)))
 
+    @primitive
+    def reindex_cache_read(
+        self,
+        block: BlockRV | str,
+        read_buffer_index: int | str,
+        storage_scope: str,
+        index_map: Any,
+    ) -> BlockRV:
+        """Let a block read a buffer from a copy in `storage_scope`, in another layout.
+
+        `read_buffer_index` is a position among the buffers that the block reads, or a name.
+        `index_map` maps the axes of the block to the indices of the copy; see `transform_layout`.
+        The copy has those loops of the block that it needs. Returns the block that copies. Raises
+        ScheduleError if the block reads several elements, if the new indices do not determine the
+        element, and if the buffer is written between the copy and its reader.
+        """
+        found = self.block(block)
+        moved = self._map(index_map, len(found.axes.data))
+        made = reindex_cache_read(found, read_buffer_index, storage_scope, moved)
+        return self.new_block(made)
+
+    @primitive
+    def reindex_cache_write(
+        self,
+        block: BlockRV | str,
+        write_buffer_index: int | str,
+        storage_scope: str,
+        index_map: Any,
+    ) -> BlockRV:
+        """Let a block write a buffer to a copy in `storage_scope`, in another layout.
+
+        The counterpart of `reindex_cache_read` for a buffer that the block writes. Returns the
+        block that copies the elements back. Raises ScheduleError as that, and if other blocks write
+        the buffer.
+        """
+        found = self.block(block)
+        moved = self._map(index_map, len(found.axes.data))
+        made = reindex_cache_write(found, write_buffer_index, storage_scope, moved)
+        return self.new_block(made)
+
+    @primitive
+    def annotate_buffer_access(
+        self,
+        block: BlockRV | str,
+        buffer_index: int | str,
+        buf_type: str,
+        gen_new_ranges: Any,
+    ) -> None:
+        """Declare the region of a buffer that a block accesses, instead of the inferred one.
+
+        `buf_type` is "read" or "write", `buffer_index` a position among the buffers that the block
+        so accesses, or a name. `gen_new_ranges` maps the axes of the block to a range for each dim:
+        its first index and its end, or one index. Other primitives rely on what is declared, for
+        example where indices depend on data. Raises ScheduleError for a wrong number of ranges, and
+        for a region that the block surely leaves.
+        """
+        found = self.block(block)
+        target = buffer_of(found, "read" if buf_type == "read" else "write", buffer_index)
+        assert isinstance(target.type, tir.BufferType)
+        ranges = pairs_of(gen_new_ranges, target.type.rank)
+        try:
+            given = self.index_map(ranges, len(found.axes.data))
+        except (TypeError, ValueError) as error:
+            raise ScheduleError(str(error)) from None
+        self.record(gen_new_ranges=Code(str(given)))
+        annotate_buffer_access(found, buf_type, buffer_index, given)
+
     def index_map(self, given: Any, rank: int) -> IndexMap:
         """An index map of `rank` indices; raises TypeError or ValueError for any other value."""
         return given if isinstance(given, IndexMap) else IndexMap.of_text(given)
@@ -127,3 +197,31 @@ def _buffer(block: tir.BlockOp, buffer: Sequence[int | str] | str) -> SSAValue:
     if which is None:
         which = "write" if key in [b.name_hint for b in block.write_buffers] else "read"
     return buffer_of(block, which, key)
+
+
+def pairs_of(function: Any, rank: int) -> Any:
+    """A function of axes that returns a first index and an end for each of `rank` dims, in a row.
+
+    The given one may return pairs, or single indices; anything but a function is returned as it is.
+    """
+    if not callable(function) or isinstance(function, IndexMap):
+        return function
+
+    @wraps(function)
+    def flat(*axes: Any) -> list[Any]:
+        items = _items(function(*axes))
+        if len(items) != rank:
+            return items
+        return [
+            end for item in items for end in (_items(item) if _is_pair(item) else (item, item + 1))
+        ]
+
+    return flat
+
+
+def _is_pair(value: Any) -> bool:
+    return isinstance(value, list | tuple)
+
+
+def _items(value: Any) -> list[Any]:
+    return list(value) if _is_pair(value) else [value]

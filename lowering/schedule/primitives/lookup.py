@@ -19,6 +19,7 @@ from ..navigate import (
 from .base import Primitives
 from .instructions import primitive
 from .random_variables import BlockRV, LoopRV, RandomVariable
+from .state import StmtSRef
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -102,6 +103,12 @@ class LookupPrimitives(Primitives):
         if not isinstance(rand_var_or_sref, RandomVariable):
             raise TypeError(f"expected a variable, got {type(rand_var_or_sref).__name__}")
         return self.state.resolve(rand_var_or_sref)
+
+    def get_sref(self, rand_var_or_stmt: BlockRV | LoopRV | tir.BlockOp | tir.ForOp) -> StmtSRef:
+        """The reference to the block or loop of a variable; raises ScheduleError for a dead one."""
+        if isinstance(rand_var_or_stmt, BlockRV | LoopRV):
+            rand_var_or_stmt = self.block_or_loop(rand_var_or_stmt)
+        return self.state.get_sref(rand_var_or_stmt)
 
     @overload
     def rv(self, op: tir.BlockOp) -> BlockRV: ...

@@ -9,13 +9,30 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
 from ....dialects import tir
-from ....dialects.nesting import operations_in
+from ....dialects.nesting import ancestors, operations_in
 from ..blocks import ScheduleError, function_of
 from ..navigate import drop_plain_root
 from .random_variables import RandomVariable
 
 Value = tir.BlockOp | tir.ForOp | int | None | str
 """The value of a variable; a string is one of the locations ``inline`` and ``root``."""
+
+
+@dataclass(frozen=True)
+class StmtSRef:
+    """A reference to a block or loop of a scheduled module; TVM's ``StmtSRef``."""
+
+    stmt: tir.BlockOp | tir.ForOp
+
+    @property
+    def parent(self) -> StmtSRef | None:
+        """The block or loop around; `None` for an outermost one."""
+        around = (op for op in ancestors(self.stmt) if isinstance(op, tir.BlockOp | tir.ForOp))
+        return next((StmtSRef(op) for op in around), None)
+
+    def same_as(self, other: object) -> bool:
+        """Whether another one refers to the same block or loop."""
+        return isinstance(other, StmtSRef) and other.stmt is self.stmt
 
 
 @dataclass
@@ -70,6 +87,12 @@ class ScheduleState:
             kind = type(variable).__name__
             raise ScheduleError(f"expected a variable of this schedule, got another {kind}")
         return self.values[variable]
+
+    def get_sref(self, stmt: tir.BlockOp | tir.ForOp) -> StmtSRef:
+        """The reference to a block or loop; raises ScheduleError for one of another module."""
+        if not self.module.is_ancestor(stmt):
+            raise ScheduleError(f"expected a statement of the module, got another '{stmt.name}'")
+        return StmtSRef(stmt)
 
     def after(self, primitive: str, names: dict[RandomVariable, str]) -> None:
         """Invalidate the variables whose operations were replaced; `names` are for messages."""

@@ -28,10 +28,11 @@ from ....dialects.bounds import interval_of
 from ....dialects.int_expr import ONE, ZERO, Atom, IntExpr, IntLike
 from ....dialects.nesting import operations_in
 from ....dialects.sym import Values
+from ....dialects.tir.conditions import conjuncts
 from ....dialects.tir.ranges import ranges_of
 from ...analysis.strides import Strides
 from ..blocks import blocks_in, iterator_kinds, statements
-from ..conditions import choices_of, conjuncts, folded_conditions, yielded
+from ..conditions import choices_of, folded_conditions, yielded
 from ..primitives.schedule import Schedule
 
 MAX_OPERATIONS = 64

@@ -178,7 +178,7 @@ FAULTS = (
     Fault(
         "cache_write keeps the copy of a part that others read more of",
         S + "cache.py",
-        "    if not contains(region, found[0], values):\n",
+        "    if not contains(written, found[0], values):\n",
         "    if False:\n",
         tests=TESTS,
     ),

@@ -9,6 +9,8 @@ from .steps import BlockAt, Lambda, Step
 from .themes import TENSOR_INTRINSIC
 from .view import BlockView, LoopView
 
+WIDER = {"float32": "float64", "int32": "int64", "int8": "int16", "uint8": "int32", "bool": "int8"}
+
 
 def new_blocks(before: Blocks, after: Blocks) -> Blocks:
     """The blocks that a step has made."""
@@ -73,6 +75,46 @@ def reindex(draw: Choice, blocks: Blocks) -> Steps:
         which, count = draw.pick((("read", block.reads), ("write", block.writes)))
         if count:
             yield Step("reindex", (block.at, (which, draw.rng.randrange(count))))
+
+
+def axes_reversed(block: BlockView) -> Lambda:
+    """The axes of a block, its spatial axes alone, in the opposite order."""
+    names = [f"i{n}" for n in range(len(block.roles))]
+    kept = [n for n, role in zip(names, block.roles, strict=True) if role == "spatial"]
+    return Lambda(f"lambda {', '.join(names)}: ({', '.join(reversed(kept))},)")
+
+
+@drawer()
+def reindex_cache_read(draw: Choice, blocks: Blocks) -> Steps:
+    for block in draw.one([b for b in blocks if b.reads and "spatial" in b.roles]):
+        number, scope = draw.rng.randrange(block.reads), draw.pick(SCOPES)
+        yield Step("reindex_cache_read", (block.at, number, scope, axes_reversed(block)))
+
+
+@drawer()
+def reindex_cache_write(draw: Choice, blocks: Blocks) -> Steps:
+    for block in draw.one([b for b in blocks if b.writes and "spatial" in b.roles]):
+        number, scope = draw.rng.randrange(block.writes), draw.pick(SCOPES)
+        yield Step("reindex_cache_write", (block.at, number, scope, axes_reversed(block)))
+
+
+@drawer("chain")
+def annotate_buffer_access(draw: Choice, blocks: Blocks) -> Steps:
+    """The whole of a scratch buffer is a region that the block does not leave."""
+    for block, number, view in scratch_in(draw, blocks):
+        if all(dim is not None for dim in view.dims[number]) and view.dims[number]:
+            names = ", ".join(f"i{n}" for n in range(len(view.roles)))
+            ranges = ", ".join(f"0, {dim}" for dim in view.dims[number])
+            whole = Lambda(f"lambda {names}: ({ranges},)")
+            yield Step("annotate_buffer_access", (block, number, "write", whole))
+
+
+@drawer("chain")
+def unsafe_set_dtype(draw: Choice, blocks: Blocks) -> Steps:
+    """To a dtype that holds all values of the other one."""
+    for block, number, view in scratch_in(draw, blocks):
+        dtype = view.dtypes[number]
+        yield Step("unsafe_set_dtype", (block, number, WIDER.get(dtype, dtype)))
 
 
 def scratch_in(draw: Choice, blocks: Blocks) -> list[tuple[BlockAt, int, BlockView]]:
@@ -271,6 +313,12 @@ def decompose_padding(draw: Choice, blocks: Blocks) -> Steps:
 def reductions(blocks: Blocks) -> Blocks:
     """Blocks that reduce."""
     return [b for b in blocks if b.has_init and b.loops]
+
+
+@drawer("product")
+def fuse_reduction_epilogue(draw: Choice, blocks: Blocks) -> Steps:
+    for first, second in draw.one([p for p in pairs(blocks) if p[0].has_init]):
+        yield Step("fuse_reduction_epilogue", (first.at, second.at))
 
 
 @drawer("product")

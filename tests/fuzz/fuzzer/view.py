@@ -22,7 +22,10 @@ class LoopView:
 
 @dataclass(frozen=True)
 class BlockView:
-    """A block with the loops around it; `scratch` says which buffers it writes are."""
+    """A block with the loops around it; `scratch` says which buffers it writes are.
+
+    `ranks`, `dims` and `dtypes` are those of the buffers that it writes.
+    """
 
     at: BlockAt
     loops: tuple[LoopView, ...]
@@ -33,6 +36,7 @@ class BlockView:
     scratch: tuple[bool, ...]
     ranks: tuple[int, ...]
     dims: tuple[tuple[int | None, ...], ...]
+    dtypes: tuple[str, ...]
     has_init: bool
     has_predicate: bool
 
@@ -58,6 +62,7 @@ def blocks_of(schedule: Any) -> list[BlockView]:
 
 
 def _block(block: Any) -> BlockView:
+    from xrelax.dialects.dtypes import dtype_name
     from xrelax.dialects.sym import exprs_of
     from xrelax.lowering.schedule.blocks import loops_around
 
@@ -78,6 +83,7 @@ def _block(block: Any) -> BlockView:
         tuple(getattr(b.owner, "name", "") == "tir.alloc_buffer" for b in block.write_buffers),
         tuple(t.rank for t in types),
         tuple(tuple(d.constant for d in t.dims) for t in types),
+        tuple(dtype_name(t.element_type) for t in types),
         block.init is not None,
         bool(block.predicates.data),
     )

@@ -250,6 +250,22 @@ def test_c_function(build):
     np.testing.assert_allclose(main(x).numpy(), np.hypot(x, x), rtol=1e-6)
 
 
+def test_equal_constants_are_one(build):
+    functions = [
+        f"""
+    rt.func @{name}(%x: {B}, %y: {B}) results 1 {{
+      rt.check %x "x" : {B}
+      %two = {TWO}
+      rt.call_dps @mul(%x, %two) outs(%y) : {KERNEL_TYPES}
+    }}"""
+        for name in ("first", "second")
+    ]
+    executable = build("".join(functions) + MUL)
+    assert len(executable.constants) == 1
+    for name in ("first", "second"):
+        assert executable[name](np.ones(1, np.float32)).numpy().tolist() == [2.0]
+
+
 def test_constant_of_bfloat16(build):
     main = build("""
     rt.func @main(%y: !tir.buffer<[2], bf16>) results 1 {

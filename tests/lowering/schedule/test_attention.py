@@ -180,9 +180,13 @@ def test_a_causal_mask_hides_words():
 
 
 @pytest.mark.parametrize("causal_mask", [None, "TopLeft", "BottomRight"])
-def test_words_of_symbolic_lengths_are_vectorized(causal_mask):
-    text = attention(1, "n", "n", 8, 8, 64, 64, dtype="bfloat16", causal_mask=causal_mask)
+@pytest.mark.parametrize("keys", ["n", "m"])
+def test_words_of_symbolic_lengths_are_vectorized(keys, causal_mask):
+    """Also where a last word is of one key, whose scratch memory is that of a block of queries."""
+    text = attention(1, "n", keys, 8, 8, 64, 64, dtype="bfloat16", causal_mask=causal_mask)
     lines = stage_text(from_source(text), "tir", target=ZNVER4).splitlines()
     for name in ("T_exp", "T_words"):
         (at,) = (n for n, line in enumerate(lines) if f'tir.block "{name}"' in line)
         assert lines[at - 1].endswith("vectorized {"), name
+    allocated = [line for line in lines if "tir.alloc_buffer" in line]
+    assert allocated and not any("[1, 8, n, " in line for line in allocated)

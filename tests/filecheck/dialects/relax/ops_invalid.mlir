@@ -564,14 +564,6 @@ relax.func impure @main(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> 
 
 // -----
 
-// CHECK: expected 'relax.call_pure_packed' to give a tensor or a tuple of tensors, got !relax.object
-relax.func @main(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
-  %0 = relax.call_pure_packed "f"(%x) : (!relax.tensor<[n], f32>) -> !relax.object
-  relax.return %x : !relax.tensor<[n], f32>
-}
-
-// -----
-
 // CHECK: expected 1 inplace indices, got 2
 relax.func @main(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
   %0 = relax.call_tir_inplace @f(%x) inplace [0, -1] : (!relax.tensor<[n], f32>) -> !relax.tensor<[n], f32>

@@ -24,7 +24,7 @@ loops.func @whole(%X: !tir.buffer<[100000], f32>, %Y: !tir.buffer<[1], f32>) noa
 // A sum of any number of terms has blocks of blocks, the last of which may be shorter.
 
 // CHECK-LABEL: loops.func @any(
-// CHECK:         loops.for %{{.*}} in (0, (((n + 127) floordiv 128 + 127) floordiv 128 + 127) floordiv 128) carry
+// CHECK:         loops.for %{{.*}} in (0, (n + 2097151) floordiv 2097152) carry
 // CHECK:           loops.for %{{.*}} in (%{{.*}} * 128, min({{.*}}, 128)) carry
 // CHECK:             loops.for %{{.*}} in (%{{.*}} * 128, min({{.*}}, 128)) carry
 // CHECK:               loops.for %{{.*}} in (%[[B:k[_0-9]*]] * 128, min(-%[[B]] * 128 + n, 128)) carry (%{{.*}} = %{{[0-9]+}} : vector<16xf32>) {

@@ -92,6 +92,27 @@ loops.func @for_many_rows(%X: !tir.buffer<[9, 2048], f32>, %W: !tir.buffer<[2048
 
 // -----
 
+// For a few rows, of a number that is not known, the first one waits for the panel.
+
+// CHECK-LABEL: @for_few_rows
+// CHECK:         loops.prefetch %W[%k + 85, 0]
+loops.func @for_few_rows(%X: !tir.buffer<[n, 2048], f32>, %W: !tir.buffer<[2048, 8], f32>, %Y: !tir.buffer<[n, 8], f32>) symbols [n] noalias {
+  %z = arith.constant dense<0.0> : vector<8xf32>
+  loops.for %i in (0, n mod 8) {
+    %s = loops.for %k in (0, 2048) carry (%a = %z : vector<8xf32>) {
+      %w = loops.load %W[%k, 0] : !tir.buffer<[2048, 8], f32> -> vector<8xf32>
+      %x = loops.load %X[%i, %k] : !tir.buffer<[n, 2048], f32> -> f32
+      %c = vector.broadcast %x : f32 to vector<8xf32>
+      %p = arith.mulf %c, %w : vector<8xf32>
+      %d = arith.addf %a, %p : vector<8xf32>
+      loops.yield %d : vector<8xf32>
+    }
+    loops.store %s, %Y[%i, 0] : !tir.buffer<[n, 8], f32>, vector<8xf32>
+  }
+}
+
+// -----
+
 // One that is larger comes from farther away each time.
 
 // CHECK-LABEL: @large

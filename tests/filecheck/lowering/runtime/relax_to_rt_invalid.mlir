@@ -31,6 +31,14 @@ relax.func impure @main(%x: !relax.tensor<[n], f32>) -> !relax.object {
 
 // -----
 
+// CHECK: 'main': expected 'relax.call_pure_packed' to give tensors of known shape and dtype, got !relax.tensor<rank 1, f32>
+relax.func @main(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
+  %y = relax.call_pure_packed "f"(%x) : (!relax.tensor<[n], f32>) -> !relax.tensor<rank 1, f32>
+  relax.return %x : !relax.tensor<[n], f32>
+}
+
+// -----
+
 // CHECK: expected the result of call_packed 'load' in 'main' not to be used
 relax.func impure @main(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
   %o = relax.call_packed "load"(%x) : (!relax.tensor<[n], f32>) -> !relax.object

@@ -212,7 +212,7 @@ tir.prim_func @transpose_long(%X: !tir.buffer<[32, 256], f32>, %Y: !tir.buffer<[
 // Where nobody knows how many rows there are, full tiles come first as well, and only the last lines
 // of a row may be fewer than four; rows of unknown length are taken for the longer ones.
 // CHECK-LABEL: tir.prim_func @transpose_unknown(
-// CHECK:         tir.for %{{.*}} in (0, (n floordiv 16 + 3) floordiv 4) parallel {
+// CHECK:         tir.for %{{.*}} in (0, (n + 48) floordiv 64) parallel {
 // CHECK-NEXT:      tir.for %[[LINE:.*]] in (0, 4) {
 // CHECK-NEXT:        tir.for %{{.*}} in (0, m floordiv 16) {
 // CHECK-NEXT:          tir.for %{{.*}} in (0, 16) {

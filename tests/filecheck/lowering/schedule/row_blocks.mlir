@@ -38,11 +38,11 @@ tir.prim_func @columns(%X: !tir.buffer<[777, n], f32>, %Y: !tir.buffer<[n], f32>
 
 // So are the totals of blocks of rows whose number is not known.
 // CHECK-LABEL: tir.prim_func @rows_unknown
-// CHECK:         tir.for %k in (0, ((m floordiv 8) floordiv 32) floordiv 64) {
+// CHECK:         tir.for %k in (0, m floordiv 16384) {
 // CHECK:           tir.for %k_1 in (0, 64) {
 // CHECK:             tir.for %k_2 in (0, 32) {
-// CHECK:         tir.for %{{.*}} in ((((m floordiv 8) floordiv 32) floordiv 64) * 64, ((m floordiv 8) floordiv 32) mod 64) {
-// CHECK:         tir.for %{{.*}} in (((m floordiv 8) floordiv 32) * 32, (m floordiv 8) mod 32) {
+// CHECK:         tir.for %{{.*}} in ((m floordiv 16384) * 64, (m floordiv 256) mod 64) {
+// CHECK:         tir.for %{{.*}} in ((m floordiv 256) * 32, (m floordiv 8) mod 32) {
 // CHECK:         tir.for %{{.*}} in ((m floordiv 8) * 8, m mod 8) {
 tir.prim_func @rows_unknown(%X: !tir.buffer<[m, n], f32>, %Y: !tir.buffer<[n], f32>) {
   tir.for %k in (0, m) {

@@ -1,0 +1,73 @@
+"""Lines of graph functions as TVM lists them: bindings of variables to values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from xdsl.ir import Operation
+
+from ..dialects import relax
+from .expr import Expr, Var, expression, view
+from .struct_info import struct_info as info_of
+from .struct_info import to_type
+
+
+class Binding:
+    """One line of a block: a variable and what it is bound to."""
+
+    def __init__(self, var: Var, value: Expr):
+        self.var = var
+        self.value = value
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Binding) and (self.var, self.value) == (other.var, other.value)
+
+    def __hash__(self) -> int:
+        return hash(self.var)
+
+    def __str__(self) -> str:
+        owner = self.value.borrowed.owner
+        is_statement = isinstance(owner, Operation) and bool(owner.regions)
+        return str(self.value) if is_statement else f"{self.var} = {self.value}"
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+class VarBinding(Binding):
+    """``var = value``."""
+
+
+class MatchCast(Binding):
+    """``var = R.match_cast(value, struct_info)``."""
+
+    def __init__(self, var: Var, value: Expr, struct_info: Any):
+        super().__init__(var, value)
+        self.struct_info = self.ty = info_of(to_type(struct_info))
+
+    def __str__(self) -> str:
+        return f"{self.var} = R.match_cast({self.value}, {self.struct_info})"
+
+
+def binding(op: Operation) -> Binding:
+    """An operation as a binding."""
+    var = view(op.results[0])
+    if isinstance(op, relax.MatchCastOp):
+        return MatchCast(var, view(op.value), op.result.type)
+    return VarBinding(var, expression(op))
+
+
+def is_binding(op: Operation) -> bool:
+    """Whether an operation is a line of its own: constants and ends of blocks are not."""
+    if isinstance(op, relax.TupleOp):
+        return not is_result_only(op)
+    return not isinstance(
+        op, relax.ConstantOp | relax.OutputOp | relax.func.ReturnOp | relax.YieldOp
+    )
+
+
+def is_result_only(op: relax.TupleOp) -> bool:
+    """Whether a tuple is written where the function or branch ends, and nowhere else."""
+    last = None if op.parent is None else op.parent.last_op
+    users = [use.operation for use in op.result.uses]
+    return op.result.name_hint is None and users == [last] and not isinstance(last, relax.OutputOp)

@@ -1,0 +1,90 @@
+"""Calls in scripts: numbers as arguments, other names of functions, fields, and what is refused."""
+
+import pytest
+
+from xrelax import relax
+from xrelax.ir import assert_structural_equal
+from xrelax.script import ScriptError, from_source
+
+KERNEL = """
+@I.ir_module
+class Module:
+    @T.prim_func
+    def fill(n: T.int64, x: T.handle):
+        A = T.match_buffer(x, (n,))
+        for i in range(n):
+            with T.block("A"):
+                vi = T.axis.spatial(n, i)
+                A[vi] = T.float32(1)
+
+    @R.function(private=True)
+    def twice(a: R.Tensor((4,), "float32")) -> R.Tensor((4,), "float32"):
+        return R.add(a, a)
+
+    @R.function
+    def main(x: R.Tensor((4,), "float32"), s: R.Shape(["n"])):
+        n = T.int64()
+        {}
+        return y
+"""
+
+
+@pytest.mark.parametrize(
+    ("sugared", "plain"),
+    [
+        (
+            "y = R.call_tir(Module.fill, (n,), out_sinfo=R.Tensor((n,), 'float32'))",
+            "y = R.call_tir(Module.fill, (), out_sinfo=R.Tensor((n,), 'float32'), tir_vars=[n])",
+        ),
+        ("f = Module.twice; y = f(x)", "y = Module.twice(x)"),
+        ("t = (x, x); y = R.TupleGetItem(t, 1)", "t = (x, x); y = t[1]"),
+        ("y = R.ShapeExpr([n, 4])", "y = R.shape([n, 4])"),
+        (
+            "y = R.call_pure_packed('f', [x], 1, sinfo_args=R.Tensor((4,), 'float32'))",
+            "y = R.call_pure_packed('f', (x,), R.prim_value(1), "
+            "sinfo_args=R.Tensor((4,), 'float32'))",
+        ),
+        ("z: R.Tensor(s, 'float32') = R.zeros(s, 'float32'); y = z", "y = R.zeros(s, 'float32')"),
+    ],
+)
+def test_forms_of_calls(sugared, plain):
+    def parsed(text):
+        return from_source(KERNEL.format(text.replace("; ", "\n        ")))
+
+    assert_structural_equal(parsed(sugared), parsed(plain))
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("R.add(x, x); y = x", "expected a variable for the value of 'R.add"),
+        ("R.func_attr({'global_symbol': 'main'}); y = x", "expected a private function without"),
+        ("y = R.null_value(1)", r"expected R.null_value\(\) without arguments"),
+        ("y = R.TupleGetItem(x)", "expected R.TupleGetItem"),
+    ],
+)
+def test_what_calls_refuse(line, message):
+    text = f"""
+@R.function(private=True)
+def main(x: R.Tensor((4,), "float32")):
+    {line.replace("; ", chr(10) + "    ")}
+    return y
+"""
+    with pytest.raises(ScriptError, match=message):
+        from_source(text)
+
+
+def test_objects_are_not_compiled():
+    func = from_source("""
+@R.function
+def main(x: R.Tensor((4,), "float32")):
+    y = R.call_pure_packed("f", x, sinfo_args=R.Tensor(ndim=1, dtype="float32"))
+    z = R.match_cast(y, R.Tensor((4,), "float32"))
+    return z
+""")
+    assert relax.analysis.well_formed(func)
+    import xrelax as tvm
+
+    tvm.register_global_func("f", lambda x: x, override=True)
+    with pytest.raises(Exception, match="known shape and dtype"):
+        relax.build(func)

@@ -1,0 +1,122 @@
+"""`reverse_compute_inline` of loads at any indices that determine the axes."""
+
+import pytest
+from programs import program
+from schedule_check import check_refused, check_text
+
+SPLIT = """
+    S = T.alloc_buffer(({n} * 4, {m}), "float32")
+    for i, j in T.grid({n} * 4, {m}):
+        with T.block("S"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            S[vi, vj] = X[vi, vj] * T.float32(2)
+    for i, j, k in T.grid({n}, 4, {m}):
+        with T.block("Y"):
+            vi, vj, vk = T.axis.remap("SSS", [i, j, k])
+            Y[vi, vj, vk] = S[vi * 4 + vj, vk] + W[vj, 0]
+"""
+SPLIT_BUFFERS = {"X": "({n} * 4, {m})", "W": "(4, 1)", "Y": "({n}, 4, {m})"}
+
+
+def test_the_axes_are_quotients_and_remainders():
+    check_text(
+        program(SPLIT, SPLIT_BUFFERS, n="n", m="m"),
+        lambda sch: sch.reverse_compute_inline("Y"),
+        """
+for i, j in T.grid(n * 4, m):
+    with T.block("S"):
+        vi, vj = T.axis.remap("SS", [i, j])
+        Y[vi // 4, vi % 4, vj] = X[vi, vj] * T.float32(2) + W[vi % 4, 0]
+""",
+        {"n": 3, "m": 5},
+        {"n": 1, "m": 1},
+        native=True,
+    )
+
+
+PART = """
+    S = T.alloc_buffer((8, 6), "float32")
+    for i, j in T.grid(8, 6):
+        with T.block("S"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            S[vi, vj] = X[vi, vj] * T.float32(2)
+    for i, j in T.grid({rows}, 6):
+        with T.block("Y"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            Y[vi, vj] = S[INDEX, vj] + T.float32(1)
+"""
+
+
+def part(rows, index):
+    """Block "Y" has this number of rows, each from the row of "S" at `index`."""
+    body = PART.replace("INDEX", index)
+    return program(body, {"X": "(8, 6)", "Y": "({rows}, 6)"}, rows=rows)
+
+
+@pytest.mark.parametrize(
+    ("rows", "index", "condition", "place"),
+    [
+        (5, "vi", "i < 5", "vi"),
+        (5, "vi + 2", "-1 < i - 2 and i - 2 < 5", "vi - 2"),
+        (8, "7 - vi", "", "-vi + 7"),
+    ],
+)
+def test_elements_that_are_not_loaded_are_not_computed(rows, index, condition, place):
+    where = f"        T.where({condition})\n" if condition else ""
+    check_text(
+        part(rows, index),
+        lambda sch: sch.reverse_compute_inline("Y"),
+        f"""
+for i, j in T.grid(8, 6):
+    with T.block("S"):
+        vi, vj = T.axis.remap("SS", [i, j])
+{where}        Y[{place}, vj] = X[vi, vj] * T.float32(2) + T.float32(1)
+""",
+        native=True,
+    )
+
+
+def test_a_chain_in_either_order():
+    body = SPLIT.replace("Y[vi, vj, vk] =", "Z[vi, vj, vk] =").replace('"Y"', '"Z"')
+    body = body.replace("W[vj, 0]", "W[vi, 0]")
+    body = body.replace(
+        "    for i, j in", '    Z = T.alloc_buffer(({n}, 4, {m}), "float32")\n    for i, j in'
+    )
+    body += """
+    for i, k in T.grid({n} * 4, {m}):
+        with T.block("Y"):
+            vi, vk = T.axis.remap("SS", [i, k])
+            Y[vi, vk] = Z[vi // 4, vi % 4, vk] + T.float32(1)
+"""
+    source = program(
+        body, {"W": "({n}, 1)", "X": "({n} * 4, {m})", "Y": "({n} * 4, {m})"}, n="n", m="m"
+    )
+    for order in ("ZY", "YZ"):
+        check_text(
+            source,
+            lambda sch, blocks=order: [sch.reverse_compute_inline(b) for b in blocks],
+            """
+for i, j in T.grid(n * 4, m):
+    with T.block("S"):
+        vi, vj = T.axis.remap("SS", [i, j])
+        Y[vi, vj] = X[vi, vj] * T.float32(2) + W[vi // 4, 0] + T.float32(1)
+""",
+            {"n": 3, "m": 5},
+        )
+
+
+@pytest.mark.parametrize("index", ["vi // 2", "0"])
+def test_other_loads_are_refused(index):
+    check_refused(
+        part(8, index),
+        lambda sch: sch.reverse_compute_inline("Y"),
+        "reverse_compute_inline: expected block 'Y' to load 'S' at indices that determine its axes",
+    )
+
+
+def test_a_producer_that_does_not_store_each_element_once_is_refused():
+    check_refused(
+        part(4, "vi").replace("S[vi, vj] =", "S[vi // 2, vj] ="),
+        lambda sch: sch.reverse_compute_inline("Y"),
+        "reverse_compute_inline: expected block 'S' to store each element of 'S' once",
+    )
