@@ -74,7 +74,7 @@ class PagesInGraph:
 def _read_keys(slots: te.Tensor, dtype: str, pages: te.Tensor, *scales: te.Tensor) -> te.Tensor:
     def element(_: Any, i: Any, h: Any, d: Any) -> Any:
         number = pages[slots[i] // PLACES, h, d, slots[i] % PLACES]
-        return _scaled(number, slots[i], h, scales).astype(dtype)
+        return _scaled(number, slots[i], h, scales, dtype)
 
     _, heads, size, _ = pages.shape
     return te.compute((1, slots.shape[0], heads, size), element, name="keys")
@@ -83,15 +83,14 @@ def _read_keys(slots: te.Tensor, dtype: str, pages: te.Tensor, *scales: te.Tenso
 def _read_values(slots: te.Tensor, dtype: str, pages: te.Tensor, *scales: te.Tensor) -> te.Tensor:
     def element(_: Any, i: Any, h: Any, d: Any) -> Any:
         number = pages[slots[i] // PLACES, h, slots[i] % PLACES, d]
-        return _scaled(number, slots[i], h, scales).astype(dtype)
+        return _scaled(number, slots[i], h, scales, dtype)
 
     _, heads, _, size = pages.shape
     return te.compute((1, slots.shape[0], heads, size), element, name="values")
 
 
-def _scaled(number: Any, slot: Any, head: Any, scales: Sequence[te.Tensor]) -> Any:
-    """What a number of a page stands for, in float32."""
-    found = number.astype("float32")
+def _scaled(number: Any, slot: Any, head: Any, scales: Sequence[te.Tensor], dtype: str) -> Any:
+    """What a number of a page stands for, in a dtype."""
     for own in scales:
-        found = found * own[slot // PLACES, head, slot % PLACES]
-    return found
+        number = number.astype("float32") * own[slot // PLACES, head, slot % PLACES]
+    return number.astype(dtype)

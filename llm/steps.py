@@ -127,8 +127,8 @@ class PrefillStep(Step):
         self, layer: int, query: Expr, key: Expr, value: Expr, scale: float | None = None
     ) -> Expr:
         self.pages.write(layer, key, value)
-        dtype, reach = self.config.attention, self.config.reach(layer)
-        keys, values = self.pages.read(layer, self._histories[reach], dtype)
+        dtype, history = self.config.attention, self._histories[self.config.reach(layer)]
+        keys, values = self.pages.read(layer, history, dtype)
         found = op.nn.attention(
             op.astype(op.expand_dims(query, axis=0), dtype),
             keys,

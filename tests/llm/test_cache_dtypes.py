@@ -28,7 +28,7 @@ def stored_and_read(dtype):
         with builder.dataflow():
             own = PagesInGraph(layout, pages, slots)
             own.write(0, *rows)
-            found = builder.emit_output(relax.Tuple(own.read(0, slots)))
+            found = builder.emit_output(relax.Tuple(own.read(0, slots, "float32")))
         builder.emit_func_output(found)
     return layout, relax.build(builder.get(), check=True)
 
