@@ -260,13 +260,12 @@ def _apply(
     bindings: dict[int, IntExpr] = {}
     bounds: list[Bound] = []
     ranges = ranges_of(values.list)
-    fixed = {a: span.lower for a, span in ranges.items() if span.lower == span.upper}
     loops: list[tir.ForOp] = []
     current = place
     for position in order:
         axis = axes[position]
         part = parts.get(position, RequiredRange(axis.min, axis.extent))
-        binding = part.min.substitute(fixed)
+        binding = part.min
         if part.extent != ONE or preserve_unit_loops:
             (loop,) = new_loops([_loop_name(block.axis_vars[position])], [part.extent], values)
             loop.location = block.location

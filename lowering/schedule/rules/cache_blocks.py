@@ -148,12 +148,13 @@ def nest_blocks(
 ) -> BlockedNest:
     """Split the loops of a contraction into blocks, with a loop over steps around each tile."""
     total, (axis,) = contraction.block, contraction.k_loops
-    spatial = [a for a, kind in enumerate(total.axis_kinds) if kind == "spatial"]
+    spatial = _spatial_axes(total)
     outer, _ = sch.split(sch.rv(contraction.loops[axis]), [None, blocks.steps])
     partial = contraction_of(sch.block(sch.rfactor(outer)))
     assert partial is not None
     steps = loops_around(total)[-1]
-    column_loop, row_loop = (_loop_of(total, spatial.index(a)) for a in (contraction.n, m))
+    left = _spatial_axes(total)
+    column_loop, row_loop = (_loop_of(total, left[spatial.index(a)]) for a in (contraction.n, m))
     others = [op for op in nest_loops(total) if op not in (steps, column_loop, row_loop)]
     *column_block, column, vector, lane = sch.split(
         sch.rv(column_loop), [*_outer(blocks.column_tiles), tile.vectors, lanes]
@@ -186,6 +187,10 @@ def _nest_tile(
     for loop in (*rows, vector):
         sch.unroll(loop)
     sch.vectorize(lane)
+
+
+def _spatial_axes(block: tir.BlockOp) -> list[int]:
+    return [a for a, kind in enumerate(block.axis_kinds) if kind == "spatial"]
 
 
 def _loop_of(block: tir.BlockOp, axis: int) -> tir.ForOp:
