@@ -8,7 +8,6 @@ from typing import Any, Protocol, Self
 from xdsl.dialects.builtin import DictionaryAttr, ModuleOp, StringAttr
 from xdsl.ir import Operation
 
-from ..backend.target import Target
 from ..dialects.attributes import from_attribute, to_attribute
 from ..dialects.relax.func import FuncOp
 from ..dialects.tir.func import PrimFuncOp
@@ -79,6 +78,8 @@ class BaseFunc:
 
         A `Target` is kept as its text, and has no effect: `build` takes the target.
         """
+        from ..backend.target import Target  # which scripts do without
+
         attrs = self.op.properties.get("attrs")
         entries = dict(attrs.data) if isinstance(attrs, DictionaryAttr) else {}
         new = key if isinstance(key, Mapping) else {key: value}
