@@ -54,8 +54,15 @@ class nd:
 
 class arith:
     from .te.analyzer import Analyzer as Analyzer
+    from .te.linear import detect_clip_bound as detect_clip_bound
+    from .te.linear import detect_linear_equation as detect_linear_equation
     from .te.ranges import ConstIntBound as ConstIntBound
+    from .te.ranges import IntervalSet as IntSet
+    from .te.ranges import IntervalSet as IntervalSet
     from .te.ranges import ModularSet as ModularSet
+
+    class analyzer:
+        from .te.analyzer import Analyzer as Analyzer
 
 class error:
     from .dialects.diagnostics import OpError as OpError
