@@ -7,6 +7,13 @@ other expressions. Construction canonicalizes, so equal values compare equal: ``
 MLIR's ``AffineExpr``; unlike the latter, products of symbols are allowed.
 """
 
+from .simplification import choices_in as choices_in
+from .simplification import floordiv as floordiv
+from .simplification import floormod as floormod
+from .simplification import is_divisor as is_divisor
+from .simplification import maximum as maximum
+from .simplification import minimum as minimum
+from .simplification import split_quotient as split_quotient
 from .terms import COMPOUND_OPS as COMPOUND_OPS
 from .terms import ONE as ONE
 from .terms import ZERO as ZERO
@@ -16,14 +23,7 @@ from .terms import IntExpr as IntExpr
 from .terms import IntLike as IntLike
 from .terms import Monomial as Monomial
 from .terms import arg as arg
-from .terms import choices_in as choices_in
 from .terms import compound as compound
-from .terms import floordiv as floordiv
-from .terms import floormod as floormod
-from .terms import is_divisor as is_divisor
-from .terms import maximum as maximum
-from .terms import minimum as minimum
-from .terms import split_quotient as split_quotient
 from .terms import sym as sym
 from .text import IR_SPELLING as IR_SPELLING
 from .text import PYTHON_SPELLING as PYTHON_SPELLING

@@ -6,7 +6,7 @@ from fault import Fault
 
 TERMS, COMPOUNDS, BOUNDS = (
     "dialects/int_expr/terms.py",
-    "dialects/int_expr/terms.py",
+    "dialects/int_expr/simplification.py",
     "dialects/bounds.py",
 )
 EXPR_TESTS = ("tests/dialects/test_int_expr.py", "tests/dialects/test_bounds.py")
