@@ -47,8 +47,8 @@ FAULTS = (
     Fault(
         "min and max are exchanged",
         COMPOUNDS,
-        '    "min": minimum,\n    "max": maximum,\n',
-        '    "min": maximum,\n    "max": minimum,\n',
+        '"min": minimum, "max": maximum}',
+        '"min": maximum, "max": minimum}',
         ("layers",),
         EXPR_TESTS,
     ),
