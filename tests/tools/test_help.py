@@ -42,7 +42,7 @@ def test_our_passes_come_first_with_a_line_each(capsys: pytest.CaptureFixture[st
     options, own, others = re.split(r"^passes of (?:xrelax|xDSL):$", output, flags=re.MULTILINE)
     assert options.startswith("usage: xrelax-opt ") and errors == ""
     assert [line.split()[0] for line in own.strip().splitlines()] == sorted(PASSES)
-    assert "  fuse-ops                         Group kernel calls that can be fused" in own
+    assert re.search(r"^  fuse-ops +Group kernel calls that can be fused", own, re.MULTILINE)
     assert all(len(line.split()) > 3 for line in own.strip().splitlines())
     names = re.split(r",\s+", others.strip())
     assert {"canonicalize", "dce", "transform-interpreter"} <= set(names)
