@@ -111,7 +111,7 @@ class Compilation:
         found: dict[str, KernelCode] = {}
         names: dict[str, KernelCode] = {}
         for func in separable_kernels(planned, uncalled):
-            form = CanonicalForm(func, map_free_vars=True, compare_name=False)
+            form = CanonicalForm(func, True, compare_name=False, compare_blocks=False)
             key = text_hash(*map(repr, form.program))
             if key not in found:
                 found[key] = self._kernel(func, key)

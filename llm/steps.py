@@ -130,7 +130,7 @@ class PrefillStep(Step):
         dtype, history = self.config.attention, self._histories[self.config.reach(layer)]
         keys, values = self.pages.read(layer, history, dtype)
         found = op.nn.attention(
-            _cast(op.expand_dims(query, axis=0), dtype),
+            op.astype(op.expand_dims(query, axis=0), dtype),
             keys,
             values,
             scale=self.config.scale if scale is None else scale,
@@ -139,16 +139,12 @@ class PrefillStep(Step):
             window_size=self.config.window(layer) or None,
         )
         shape = (self.count, self.config.heads, self.config.size)
-        return op.reshape(_cast(found, "float32"), shape)
+        return op.reshape(op.astype(found, "float32"), shape)
 
     def last(self, x: Expr) -> Expr:
         builder = BlockBuilder.current()
         assert builder is not None
         return builder.call_te(_last_row, x)
-
-
-def _cast(x: Expr, dtype: str) -> Expr:
-    return x if x.struct_info.dtype == dtype else op.astype(x, dtype)
 
 
 def _last_row(x: te.Tensor) -> te.Tensor:

@@ -59,14 +59,24 @@ class Token(NamedTuple):
 
 
 class CanonicalForm:
-    """The tokens of one operation and of everything in it, with or without its linkage."""
+    """The tokens of one operation and of everything in it, with or without its linkage.
 
-    def __init__(self, root: Operation, map_free_vars: bool, compare_name: bool = True):
+    Without `compare_blocks`, names of blocks do not count: code does not depend on them.
+    """
+
+    def __init__(
+        self,
+        root: Operation,
+        map_free_vars: bool,
+        compare_name: bool = True,
+        compare_blocks: bool = True,
+    ):
         self.tokens: list[Token] = []
         self.value_names: list[str] = []
         self.symbol_names: list[str] = []
         self._map_free_vars = map_free_vars
         self._unnamed = None if compare_name else root
+        self._ignored = NAMES_ONLY if compare_blocks else NAMES_ONLY | {"block_name"}
         self._numbers: dict[SSAValue, int] = {}
         self._interned: dict[tuple[Fact, ...], int] = {}
         self._symbols: dict[str, int] = {}
@@ -235,7 +245,7 @@ class CanonicalForm:
         self, op: Operation, numbering: Sequence[SSAValue]
     ) -> tuple[tuple[str, Fact], ...]:
         entries: dict[str, Attribute] = {**op.attributes, **op.properties}
-        ignored = NAMES_ONLY | ({"operandSegmentSizes"} if numbering else set[str]())
+        ignored = self._ignored | ({"operandSegmentSizes"} if numbering else set[str]())
         if op is self._unnamed:
             ignored |= LINKAGE
             if isinstance(attrs := entries.pop("attrs", None), DictionaryAttr):
