@@ -71,7 +71,7 @@ def _description(value: Any, place: str) -> str:
         options = f"    options:\n      inherited_members: {_inherited(value)}\n"
         return f"::: {value.__module__}.{value.__name__}\n{options}"
     if inspect.ismodule(value):
-        options = f"    options:\n      members: {_public(value)}\n"
+        options = f"    options:\n      members: {_public(value)}\n      show_submodules: true\n"
         return f"::: {value.__name__}\n{options}"
     if value.__code__.co_name == value.__name__:
         return f"::: {value.__module__}.{value.__name__}\n"

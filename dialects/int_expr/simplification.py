@@ -42,21 +42,15 @@ def floordiv(lhs: IntExpr, rhs: IntExpr) -> IntExpr:
 
 def _joined_quotient(lhs: IntExpr, divisor: int) -> IntExpr | None:
     """``(a * c + b) // (c * d)`` for ``(a + b // c) // d``, of one quotient by a constant."""
-    found = [
-        IntExpr.of(atom)
-        for monomial, coefficient in lhs.terms
-        for atom in monomial
-        if isinstance(atom, Compound) and atom.op == "floordiv" and len(monomial) == coefficient
-    ]
+    atoms = [m[0] for m, coefficient in lhs.terms if len(m) == 1 and coefficient == 1]
+    found = [a for a in atoms if isinstance(a, Compound) and a.op == "floordiv"]
     if len(found) != 1:
         return None
-    (quotient,) = found
-    atom = quotient.as_atom
-    assert isinstance(atom, Compound)
+    (atom,) = found
     inner = atom.rhs.constant or 0
     if inner <= 0:
         return None
-    return floordiv((lhs - quotient) * inner + atom.lhs, IntExpr.of(inner * divisor))
+    return floordiv((lhs - atom) * inner + atom.lhs, IntExpr.of(inner * divisor))
 
 
 def _quotients_of_cases(lhs: IntExpr, rhs: IntExpr) -> IntExpr | None:

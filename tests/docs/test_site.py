@@ -85,7 +85,7 @@ def test_every_name_has_an_example_that_ran(site: Path):
     [
         ("tir.Schedule", "xrelax.tir.schedule.Schedule mod split get_loops"),  # inherited
         ("te", "xrelax.te create_prim_func compute placeholder"),  # imported
-        ("relax.frontend.nn", "xrelax.builder.nn Linear"),  # of a package
+        ("relax.frontend.nn", "xrelax.builder.nn spec Linear"),
     ],
 )
 def test_pages_show_members(site: Path, name: str, members: str):
