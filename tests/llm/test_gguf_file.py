@@ -117,7 +117,7 @@ def test_files_that_are_no_models(tmp_path):
     ("options", "message"),
     [
         ({"activations": "int4"}, "expected activations of int8, int16, float32, got 'int4'"),
-        ({"cache": "int8"}, "expected a cache of float16, float32, got 'int8'"),
+        ({"cache": "int4"}, "expected a cache of int8, .*, float32, got 'int4'"),
         ({"weights": "q2_k"}, "expected weights of None, q4_0, .*, q8_0, got 'q2_k'"),
         ({"context": 0}, "expected a context of at least 1, got 0"),
     ],
