@@ -41,6 +41,7 @@ PASSES: dict[str, str] = {
     "decompose-ops-for-inference": (
         ".lowering.graph.decompose_ops_for_inference:DecomposeOpsForInferencePass"
     ),
+    "decompose-split": ".lowering.graph.decompose_split:DecomposeSplitPass",
     "deduplicate-prim-funcs": ".lowering.graph.deduplicate_prim_funcs:DeduplicatePrimFuncsPass",
     "eliminate-common-subexpr": (
         ".lowering.graph.eliminate_common_subexpr:EliminateCommonSubexprPass"
@@ -126,6 +127,7 @@ STAGES: list[Stage] = [
             "use-winograd",
             "convert-convolution-to-matmul",
             "pack-weights",
+            "decompose-split",
             "fold-constant",
             "eliminate-common-subexpr",
             "dead-code-elimination",

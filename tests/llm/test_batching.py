@@ -245,7 +245,7 @@ def test_the_steps_of_a_short_request_among_long_ones(tiny_model, length, count)
         for seed in range(others):
             batcher.submit(Request(drawn(200 + seed, seed), 26), deliver)
         begin, (end, tokens) = begins.get(timeout=60), ends.get(timeout=60)
-        assert batcher.count > others // 2
+        assert batcher.count > others // 4  # that are not ended
     assert tokens == count
     assert end - begin <= 1 + chunks * (others + 1) + count
 
