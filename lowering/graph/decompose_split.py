@@ -32,8 +32,9 @@ def _decompose(op: SplitOp) -> None:
     dims, attributes = dims_of(op.x), op.attribute_values()
     if dims is None or len(parts) < len(readers):
         return
-    build, axis = GraphBuilder(op), attributes["axis"] % len(dims)
-    ranges = op.parts(dims[axis], attributes["indices_or_sections"])
+    build = GraphBuilder(op)
+    axis: int = attributes["axis"] % len(dims)
+    ranges = SplitOp.parts(dims[axis], attributes["indices_or_sections"])
     slices = [_slice(build, op, axis, *ranges[part.index.data]) for part in parts]
     if all(s.type == part.result.type for s, part in zip(slices, parts, strict=True)):
         for part, value in zip(parts, slices, strict=True):
