@@ -151,8 +151,8 @@ class MatmulBlocksOp(BlockWeightOp):
 
     The data `x` is ``(…, k)`` of floats. Sums are float32. With an `activations` of "int8", its
     numbers are rounded to multiples of the 127th part of the largest magnitude in their block,
-    with "int16" to those of the 32639th part, and products of integers are summed exactly in each
-    block.
+    with "int16" to those of the 32639th part of that in their row, and products of integers are
+    summed exactly in each block.
     ONNX Runtime's ``MatMulNBits`` with ``accuracy_level`` 0 and 4; llama.cpp's Q4_0, Q4_1, Q8_0.
     """
 
@@ -218,6 +218,7 @@ class MatmulBlocksOp(BlockWeightOp):
             return te.sum(found, axis=block)
 
         total = te.compute((*x.shape[:-1], attributes["columns"]), element, name="matmul")
+        total = made.result(total)
         if x.dtype == "float32":
             return total
         return te.elementwise(lambda v: v.astype(x.dtype), total, name="rounded")
@@ -227,7 +228,8 @@ class MatmulBlocksOp(BlockWeightOp):
         given, *parts = arrays
         x = np.asarray(wide(given, None), np.float32)
         if digits := DIGITS[attributes["activations"]]:
-            blocks, most = parts[0].shape[1], np.float32(largest_integer(digits))
+            blocks = parts[0].shape[1] if digits == 1 else 1
+            most = np.float32(largest_integer(digits))
             data = x.reshape(*x.shape[:-1], blocks, x.shape[-1] // blocks)
             largest = np.abs(data).max(-1, keepdims=True, initial=0)
             inverse = np.where(largest > 0, most / np.where(largest, largest, 1), np.float32(0))
