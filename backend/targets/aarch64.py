@@ -28,6 +28,12 @@ class NEON(InstructionSet):
             return None
         return f"llvm.aarch64.neon.{name}.v4i32.v16i8"
 
+    def pair_sums(self, is_unsigned: bool, vector_bits: int) -> str | None:
+        """`saddlp` or `uaddlp`; of products of bytes, with `smull` or `umull`."""
+        if vector_bits != self.vector_bits:
+            return None
+        return f"llvm.aarch64.neon.{'u' if is_unsigned else 's'}addlp.v4i32.v8i16"
+
     def bfdot(self, vector_bits: int) -> str | None:
         """`bfdot`."""
         is_there = self.bfdots and vector_bits == self.vector_bits

@@ -88,6 +88,13 @@ class InstructionSet:
         """
         return None
 
+    def pair_sums(self, is_unsigned: bool, vector_bits: int) -> str | None:
+        """The LLVM intrinsic for the sums of pairs of i16 as i32, in the number of these lanes.
+
+        `vector_bits` is the width of its operand, and of its result. `None` if there is none.
+        """
+        return None
+
     def bfdot(self, vector_bits: int) -> str | None:
         """The LLVM intrinsic that adds dot products of two pairs of bf16 to lanes of f32.
 
@@ -146,11 +153,15 @@ define void @convert(ptr %p, ptr %q) {
   ret void
 }
 """
-    """LLVM IR whose code distinguishes instruction sets."""
+    """LLVM IR whose code distinguishes instruction sets; ``$features`` are those of the target."""
 
     def instruction_set(self, assembly: str) -> InstructionSet:
         """The instruction set of a processor for which LLVM compiles `probe` to `assembly`."""
         return InstructionSet(converts_f16=self.converts_f16(assembly))
+
+    def conflict(self, assembly: str) -> str | None:
+        """What is expected of the features instead, if LLVM aborts for some code of theirs."""
+        return None
 
     @staticmethod
     def converts_f16(assembly: str) -> bool:
