@@ -165,6 +165,8 @@ def _products(
     """The sum of the products of bytes as integers of 16 or 32 bits."""
     if (name := f.module.isa.pair_products(32 * lane_count(lhs.type))) is not None:
         return _pair_products(f, name, total, (lhs, rhs), signs)
+    if (name := f.module.isa.pair_sums(all(signs), 32 * lane_count(lhs.type))) is not None:
+        return _pair_sums(f, name, total, (lhs, rhs), signs)
     lanes = max(lane_count(lhs.type), 1)
     left, right = (_bytes(f, w, lanes, s) for w, s in zip((lhs, rhs), signs, strict=True))
     products = combine(f, llvm.MulOp, left, right)
@@ -191,6 +193,34 @@ def _pair_products(
     for sides in (low, high):
         products = f.intrinsic(name, sides, total.type, _NO_OVERLOADS)
         total = combine(f, llvm.AddOp, total, products)
+    return total
+
+
+def _pair_sums(
+    f: FunctionBuilder,
+    name: str,
+    total: SSAValue,
+    words: tuple[SSAValue, SSAValue],
+    signs: tuple[bool, bool],
+) -> SSAValue:
+    """The sum of the products of bytes as 16 bits, of the low halves of words and the high ones.
+
+    Products fit: those of mixed signs are at least -32640, and those of two unsigned bytes are
+    added as unsigned ones.
+    """
+    lanes = lane_count(total.type)
+    sixteen = f.integer(16, total.type)
+    for is_high in (False, True):
+        sides = list[SSAValue]()
+        for word, is_unsigned in zip(words, signs, strict=True):
+            moved = combine(f, llvm.LShrOp, word, sixteen) if is_high else word
+            half = f.emit(llvm.TruncOp, (moved,), vector_of(i16, lanes))
+            bytes_ = f.emit(llvm_ext.CastOp, (half,), vector_of(i8, 2 * lanes), _BITCAST)
+            kind = llvm.ZExtOp if is_unsigned else llvm.SExtOp
+            sides.append(f.emit(kind, (bytes_,), vector_of(i16, 2 * lanes)))
+        products = combine(f, llvm.MulOp, *sides)
+        sums = f.intrinsic(name, (products,), total.type, _NO_OVERLOADS)
+        total = combine(f, llvm.AddOp, total, sums)
     return total
 
 

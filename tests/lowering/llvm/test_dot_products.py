@@ -2,9 +2,11 @@
 
 import itertools
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
+from emulation import emulated, needs_emulator
 
 import xrelax
 from xrelax.backend.target import Target
@@ -246,6 +248,31 @@ def test_products_of_sixteen_bits(cpu: str, lhs: str, rhs: str):
     """Without the instruction, x86 adds products of pairs of bytes as 16 bits."""
     text = code(lhs, rhs, f"llvm -mtriple=x86_64-linux-gnu -mcpu={cpu}")
     assert re.search(r"\tv?pmaddwd\t", text) and not re.search(r"\tv?pmulld\t", text)
+
+
+@pytest.mark.parametrize(("lhs", "rhs"), SIGNS)
+def test_products_of_sixteen_bits_on_arm(lhs: str, rhs: str):
+    """Without the instruction, products of bytes are added in pairs, and stay in registers."""
+    text = code(lhs, rhs, A53)
+    multiply, add = {
+        ("uint32", "uint32"): (r"umull\tv\d+\.8h", "uadalp"),
+        ("int32", "int32"): (r"smull\tv\d+\.8h", "sadalp"),
+    }.get((lhs, rhs), (r"mul\tv\d+\.8h", "sadalp"))
+    assert len(re.findall(rf"\t{multiply}", text)) == len(re.findall(rf"\t{add}\t", text)) > 0
+    (loop,) = re.findall(r"^(\.LBB\d+_\d+):\n((?:\t.*\n)*?)\tb\.\w+\t\1$", text, re.MULTILINE)[:1]
+    assert add in loop[1] and "[sp" not in loop[1]
+
+
+@needs_emulator
+@pytest.mark.sampled
+@pytest.mark.parametrize("columns", (1, 3, 7, 16, 33))
+@pytest.mark.parametrize(("lhs", "rhs"), SIGNS)
+@pytest.mark.parametrize("cpu", ["cortex-a53", "apple-m1", "neoverse-v1"])
+def test_sums_on_arm(cpu: str, lhs: str, rhs: str, columns: int, tmp_path: Path):
+    text = PRODUCT.format(lhs=lhs, rhs=rhs, m=7, n=columns, k=9)
+    a, b, found = words((7, 9), lhs, 0), words((9, columns), rhs, 1), np.zeros((7, columns), "i4")
+    found = emulated(from_source(text), cpu, [a, b, found], tmp_path)
+    np.testing.assert_array_equal(found, dot(a[:, :, None], b).sum(1))
 
 
 @pytest.mark.parametrize(("cpu", "widest"), [("sandybridge", "ymm"), ("knl", "zmm")])
