@@ -95,6 +95,17 @@ class InstructionSet:
         """
         return None
 
+    def matrix_dot(self, lhs_unsigned: bool, rhs_unsigned: bool) -> str | None:
+        """The LLVM intrinsic that adds a product of two rows and two columns of eight bytes.
+
+        Its operands are four sums of i32 and two vectors of 16 bytes; see `tir.mmla`.
+        """
+        return None
+
+    def matrix_bfdot(self) -> str | None:
+        """The LLVM intrinsic that adds a product of two rows and two columns of four bf16."""
+        return None
+
     def bfdot(self, vector_bits: int) -> str | None:
         """The LLVM intrinsic that adds dot products of two pairs of bf16 to lanes of f32.
 

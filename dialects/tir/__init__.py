@@ -15,6 +15,7 @@ from .block_attributes import InitOp as InitOp
 from .block_attributes import RegionAttr as RegionAttr
 from .dot import BFDotOp as BFDotOp
 from .dot import DotOp as DotOp
+from .dot import MatrixDotOp as MatrixDotOp
 from .func import AssertOp as AssertOp
 from .func import CallExternOp as CallExternOp
 from .func import PrimFuncOp as PrimFuncOp
@@ -33,6 +34,7 @@ TIRDialect = Dialect(
         CallExternOp,
         BFDotOp,
         DotOp,
+        MatrixDotOp,
         ForOp,
         InitOp,
         LoadOp,

@@ -1,11 +1,12 @@
-"""`tir.dp4a` and `tir.bfdot`, and their sums with another number: one instruction, where the
-target has it."""
+"""`tir.dp4a`, `tir.bfdot` and `tir.mmla`, and their sums with another number: one instruction,
+where the target has it."""
 
 from __future__ import annotations
 
 from xdsl.dialects import arith, llvm, vector
 from xdsl.dialects.builtin import ArrayAttr, BFloat16Type, IntegerType, bf16, i8, i16, i32
 from xdsl.ir import Block, Operation, SSAValue
+from xdsl.utils.exceptions import PassFailedException
 
 from ...dialects import llvm_ext, tir
 from ...dialects.llvm_ext import CastKind
@@ -27,7 +28,7 @@ _HIGH_BITS = 0x80808080 - (1 << 32)
 _BYTES_OF_64 = 0x40404040
 
 
-Dot = tir.DotOp | tir.BFDotOp
+Dot = tir.DotOp | tir.BFDotOp | tir.MatrixDotOp
 Addition = arith.AddiOp | arith.AddfOp
 
 
@@ -95,16 +96,31 @@ def _sum_of_dots(op: Operation | Block) -> list[Dot] | None:
 
 
 def _dot(f: FunctionBuilder, op: Dot, total: SSAValue | None) -> SSAValue:
+    if total is None:
+        zero, type_ = f.integer(0, f.value(op.lhs).type), op.result.type
+        is_same = zero.type == type_
+        total = zero if is_same else f.emit(llvm_ext.CastOp, (zero,), type_, _BITCAST)
+    if isinstance(op, tir.MatrixDotOp):
+        return _matrix_dot(f, op, total)
     if isinstance(op, tir.BFDotOp):
         return _float_dot(f, op, total)
     return _integer_dot(f, op, total)
 
 
-def _float_dot(f: FunctionBuilder, op: tir.BFDotOp, total: SSAValue | None) -> SSAValue:
+def _matrix_dot(f: FunctionBuilder, op: tir.MatrixDotOp, total: SSAValue) -> SSAValue:
+    """One instruction; `use-matrix-products` makes products only where the target has it."""
+    lhs, rhs = f.values(op.operands)
+    isa, is_integer = f.module.isa, op.result.type.element_type == i32
+    signs = op.lhs_unsigned is not None, op.rhs_unsigned is not None
+    name = isa.matrix_dot(*signs) if is_integer else isa.matrix_bfdot()
+    if name is None:
+        raise PassFailedException("expected a target with products of matrices for 'tir.mmla'")
+    return _instruction(f, name, total, lhs, rhs, i8 if is_integer else bf16)
+
+
+def _float_dot(f: FunctionBuilder, op: tir.BFDotOp, total: SSAValue) -> SSAValue:
     lhs, rhs = f.values(op.operands)
     type_ = op.result.type
-    if total is None:
-        total = f.emit(llvm_ext.CastOp, (f.integer(0, lhs.type),), type_, _BITCAST)
     name = f.module.isa.bfdot(32 * lane_count(type_))
     if name is not None:
         return _instruction(f, name, total, lhs, rhs, bf16)
@@ -115,12 +131,11 @@ def _float_dot(f: FunctionBuilder, op: tir.BFDotOp, total: SSAValue | None) -> S
     return total
 
 
-def _integer_dot(f: FunctionBuilder, op: tir.DotOp, total: SSAValue | None) -> SSAValue:
+def _integer_dot(f: FunctionBuilder, op: tir.DotOp, total: SSAValue) -> SSAValue:
     words, signs = (op.lhs, op.rhs), (op.lhs_unsigned is not None, op.rhs_unsigned is not None)
     if signs == (False, True):
         words, signs = (op.rhs, op.lhs), (True, False)
     lhs, rhs = (f.value(word) for word in words)
-    total = f.integer(0, lhs.type) if total is None else total
     bits = 32 * lane_count(lhs.type)
     if (name := f.module.isa.dot(*signs, bits)) is not None:
         return _instruction(f, name, total, lhs, rhs)
@@ -244,5 +259,6 @@ DOT_PRODUCTS: dict[type[Operation], Lowering] = {
     arith.AddfOp: _lower_addition(FLOATS[arith.AddfOp]),
     tir.DotOp: _lower_dot,
     tir.BFDotOp: _lower_dot,
+    tir.MatrixDotOp: _lower_dot,
 }
 """How dot products, and additions of them, are lowered."""
