@@ -114,7 +114,7 @@ def _matrix_dot(f: FunctionBuilder, op: tir.MatrixDotOp, total: SSAValue) -> SSA
     signs = op.lhs_unsigned is not None, op.rhs_unsigned is not None
     name = isa.matrix_dot(*signs) if is_integer else isa.matrix_bfdot()
     if name is None:
-        raise PassFailedException("expected a target with products of matrices for 'tir.mmla'")
+        raise PassFailedException("expected a target with an instruction for 'tir.mmla'")
     return _instruction(f, name, total, lhs, rhs, i8 if is_integer else bf16)
 
 

@@ -27,8 +27,9 @@ from xdsl.context import Context
 from xdsl.dialects.arith import AddfOp, AddiOp
 from xdsl.dialects.builtin import IndexType, ModuleOp, VectorType, f32, i32
 from xdsl.dialects.vector import BroadcastOp
-from xdsl.ir import Attribute, Block, Region, SSAValue
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
+from xdsl.utils.hints import isa
 
 from ...backend.target import Target
 from ...backend.targets.architecture import InstructionSet
@@ -89,14 +90,14 @@ class _Tile:
         return [places[row] for places in self.positions.values() for row in odd]
 
 
-def _tile(loop: loops.ForOp, isa: InstructionSet) -> _Tile | None:
+def _tile(loop: loops.ForOp, instructions: InstructionSet) -> _Tile | None:
     """The sums of a loop that computes nothing else; `None` for other loops."""
     if (loop.extent.data.constant or 0) < 2 or loop.kind.data != "serial" or not loop.inits:
         return None
     sums = list[_Sum]()
     for carry, result in zip(loop.carry_vars, loop.yielded, strict=True):
         found = _sum(loop, carry, result)
-        if found is None or not _has_instruction(found, isa):
+        if found is None or not _has_instruction(found, instructions):
             return None
         sums.append(found)
     allowed = loops.LoadOp | BroadcastOp | tir.DotOp | tir.BFDotOp | AddiOp | AddfOp | loops.YieldOp
@@ -105,10 +106,10 @@ def _tile(loop: loops.ForOp, isa: InstructionSet) -> _Tile | None:
     return tile if is_alone and tile.is_regular() else None
 
 
-def _has_instruction(found: _Sum, isa: InstructionSet) -> bool:
+def _has_instruction(found: _Sum, instructions: InstructionSet) -> bool:
     if found.signs is None:
-        return isa.matrix_bfdot() is not None
-    return isa.matrix_dot(*found.signs) is not None
+        return instructions.matrix_bfdot() is not None
+    return instructions.matrix_dot(*found.signs) is not None
 
 
 def _sum(loop: loops.ForOp, carry: SSAValue, result: SSAValue) -> _Sum | None:
@@ -134,7 +135,7 @@ def _sum(loop: loops.ForOp, carry: SSAValue, result: SSAValue) -> _Sum | None:
     if isinstance(dot, tir.DotOp):
         signs = dot.lhs_unsigned is not None, dot.rhs_unsigned is not None
     if not isinstance(dot.lhs.owner, BroadcastOp):
-        sides, signs = sides[::-1], signs and signs[::-1]
+        sides, signs = sides[::-1], signs and (signs[1], signs[0])
     left, right = sides
     if left is None or right is None or left.result.type != i32 or right.result.type != WORDS:
         return None
@@ -145,8 +146,12 @@ def _loaded(value: SSAValue, block: Block) -> loops.LoadOp | None:
     """The load of a vector in a block, or of the number in its lanes."""
     op = value.owner
     op = op.source.owner if isinstance(op, BroadcastOp) else op
-    is_plain = isinstance(op, loops.LoadOp) and op.mask is None and op.parent is block
-    return op if is_plain and not any(v.owner.parent is block for v in op.operands_) else None
+    if not isinstance(op, loops.LoadOp) or op.mask is not None or op.parent is not block:
+        return None
+    is_computed = any(
+        isinstance(v.owner, Operation) and v.owner.parent is block for v in op.operands_
+    )
+    return None if is_computed else op
 
 
 def _follows(op: loops.LoadOp, loop: loops.ForOp) -> bool:
@@ -178,9 +183,9 @@ def _rewrite(tile: _Tile) -> None:
         body.add_op(loops.YieldOp(_products(tile, scope, body.args[1:])))
     sums = list(loop.inits)
     for number, (_, _, places) in enumerate(tile.pairs()):
-        halves = new.carried[2 * number : 2 * number + 2]
+        low, high = new.carried[2 * number : 2 * number + 2]
         for place, order in zip(places, (_LOW, _HIGH), strict=True):
-            sums[place] = shuffle(*halves, order, _type(sums[place]), scope)
+            sums[place] = shuffle(low, high, order, _type(sums[place]), scope)
     single = tile.single()
     for place, total in zip(single, new.carried[len(starts) - len(single) :], strict=True):
         sums[place] = total
@@ -201,13 +206,19 @@ def _products(tile: _Tile, scope: Scope, carried: Sequence[SSAValue]) -> list[SS
     """Emit an iteration, which adds products to the sums that are carried."""
     paired = tile.rows[: len(tile.rows) // 2 * 2]
     words = [_load(op, 0, VectorType(i32, [2]), scope) for op in paired]
-    lefts = [shuffle(*words[n : n + 2], range(4), WORDS, scope) for n in range(0, len(words), 2)]
-    vectors = {op: [_load(op, step, WORDS, scope) for step in (0, 1)] for op in tile.positions}
+    lefts = [
+        shuffle(first, second, range(4), WORDS, scope)
+        for first, second in zip(words[::2], words[1::2], strict=True)
+    ]
+    vectors = {
+        op: (_load(op, 0, WORDS, scope), _load(op, 1, WORDS, scope)) for op in tile.positions
+    }
     rights = dict[loops.LoadOp, list[SSAValue]]()
     sums = list[SSAValue]()
     for right, number, (position, _) in tile.pairs():
         if right not in rights:
-            rights[right] = [shuffle(*vectors[right], order, WORDS, scope) for order in _ZIPPED]
+            even, odd = vectors[right]
+            rights[right] = [shuffle(even, odd, order, WORDS, scope) for order in _ZIPPED]
         kind = tile.sums[position]
         for side in rights[right]:
             signs = kind.signs or (False, False)
@@ -221,7 +232,7 @@ def _products(tile: _Tile, scope: Scope, carried: Sequence[SSAValue]) -> list[SS
 
 def _single_row(
     tile: _Tile,
-    vectors: dict[loops.LoadOp, list[SSAValue]],
+    vectors: dict[loops.LoadOp, tuple[SSAValue, SSAValue]],
     scope: Scope,
     carried: Sequence[SSAValue],
 ) -> list[SSAValue]:
@@ -264,7 +275,7 @@ def _load(op: loops.LoadOp, step: int, type_: Attribute, scope: Scope) -> SSAVal
 
 
 def _type(value: SSAValue) -> VectorType:
-    assert isinstance(value.type, VectorType)
+    assert isa(value.type, VectorType)
     return value.type
 
 
@@ -276,8 +287,8 @@ class UseMatrixProductsPass(ModulePass):
     target: str = "llvm"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        isa = Target(self.target).isa
+        instructions = Target(self.target).isa
         for loop in list(op.walk()):
-            tile = _tile(loop, isa) if isinstance(loop, loops.ForOp) else None
+            tile = _tile(loop, instructions) if isinstance(loop, loops.ForOp) else None
             if tile is not None:
                 _rewrite(tile)
