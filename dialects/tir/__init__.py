@@ -20,6 +20,7 @@ from .func import AssertOp as AssertOp
 from .func import CallExternOp as CallExternOp
 from .func import PrimFuncOp as PrimFuncOp
 from .loop import NONTEMPORAL as NONTEMPORAL
+from .loop import SUM_BLOCK as SUM_BLOCK
 from .loop import ApplyOp as ApplyOp
 from .loop import ForOp as ForOp
 from .types import BufferType as BufferType
