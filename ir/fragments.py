@@ -63,7 +63,7 @@ class FragmentPrinter(FunctionPrinter):
             return self._written(op)
         if isinstance(op, ConstantOp) or not op.results:
             return []
-        return [f"{self.value(op.results[0])} = {self._text(op)}"]
+        return [f"{self.annotated(self.value(op.results[0]), op)} = {self._text(op)}"]
 
     def _written(self, op: LocalFuncOp) -> list[str]:
         inner = [line for o in op.body.block.ops for line in self.lines(o)]

@@ -156,7 +156,7 @@ def fma():
 
 
 def body(func):
-    return [t.strip() for t in func.script().splitlines() if " = R." in t]
+    return [t.strip() for t in func.script(show_all_struct_info=False).splitlines() if " = R." in t]
 
 
 FMA_RESULT = [
@@ -260,7 +260,7 @@ def test_matches_become_functions():
     inner = fused["fused_relax_matmul_relax_add"]
     assert inner.attrs == {"Composite": "linear", "Primitive": True}
     assert inner.op.private is not None and len(inner.params) == 3
-    assert "c = fused_relax_matmul_relax_add(x, w, b0)" in fused["main"].script()
+    assert " = fused_relax_matmul_relax_add(x, w, b0)" in fused["main"].script()
     assert mod.script() == before
     np.testing.assert_allclose(run(fused), run(mod), rtol=1e-5)
 
@@ -323,7 +323,7 @@ class Module:
         return b
 """)
     fused = fuse(mod, [("p", add(is_op("relax.nn.relu")(wildcard()), wildcard()))])
-    assert "b = cls.fused_relax_nn_relu_relax_add(x, shape)" in fused.script()
+    assert " = cls.fused_relax_nn_relu_relax_add(x, shape)" in fused.script()
     data = np.random.default_rng(0).standard_normal((4, 3)).astype("float32")
     result = relax.build(fused)["main"](data, (2,)).numpy()
     np.testing.assert_allclose(result, np.maximum(data, 0) + data)
