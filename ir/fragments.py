@@ -76,7 +76,9 @@ class FragmentPrinter(FunctionPrinter):
         heads = (f"if {self.value(op.condition)}:", "else:")
         for head, block, value in zip(heads, op.branches, op.yielded, strict=True):
             inner = [line for o in block.ops for line in self.lines(o)]
-            if self.value(value) != self.value(op.result):
+            if op.parent is None:  # no variable is bound to the choice yet
+                inner.append(self.value(value))
+            elif self.value(value) != self.value(op.result):
                 inner.append(f"{self.value(op.result)} = {self.value(value)}")
             found += [head, *(f"    {line}" for line in inner)]
         return found

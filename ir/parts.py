@@ -10,6 +10,7 @@ from ..dialects.relax import ConstantOp
 from ..dialects.relax.types import type_symbols
 from ..display.show import show_code
 from ..lowering.graph.values import canonical
+from ..script.printer.relax_types import Types
 
 Step = tuple[SSAValue, SSAValue | None]
 """A value that is written, and the variable that it is bound to."""
@@ -88,11 +89,10 @@ class _Free:
 
     def _declare(self, value: SSAValue) -> None:
         from .fragments import value_text
-        from .struct_info import struct_info
 
         self.known.add(value)
         self._declare_symbols(value.type)
-        self.lines.append(f"{value_text(value)}: {struct_info(value.type)}")
+        self.lines.append(f"{value_text(value)}: {Types({}).text(value.type)}")
 
     def _declare_symbols(self, type_: Attribute) -> None:
         new = sorted(set(type_symbols(type_)) - self._symbols)

@@ -8,8 +8,8 @@ from xdsl.dialects.builtin import TupleType
 from xdsl.ir import Attribute
 
 from ...dialects.int_expr import IntExpr, Sym
+from ...dialects.python_text import integer_text
 from ...dialects.relax import FuncType, ObjectType, PrimType, ShapeType, TensorType
-from .expressions import integer_text
 from .literals import call_text, quote, tuple_text
 
 
