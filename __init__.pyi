@@ -64,6 +64,11 @@ class arith:
     class analyzer:
         from .te.analyzer import Analyzer as Analyzer
 
+class contrib:
+    class utils:
+        from .runtime.temporary import TempDirectory as TempDirectory
+        from .runtime.temporary import tempdir as tempdir
+
 class error:
     from .dialects.diagnostics import OpError as OpError
     from .dialects.diagnostics import TVMError as InternalError
@@ -80,3 +85,11 @@ class ffi:
 
 class target:
     from .backend.target import Target as Target
+
+class rpc:
+    from .runtime.rpc import LocalSession as LocalSession
+
+class support:
+    class utils:
+        from .runtime.temporary import TempDirectory as TempDirectory
+        from .runtime.temporary import tempdir as tempdir

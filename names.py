@@ -15,6 +15,7 @@ from types import ModuleType
 from typing import Any
 
 _OTHER_DEVICES = ("cuda", "rocm", "opencl", "metal", "vulkan", "webgpu")
+_UTILITIES = ("support", "contrib")
 
 _TYPES = {
     "AnyType": "ObjectStructInfo",
@@ -71,6 +72,10 @@ NAMES: dict[str, str] = {
     "ir": ".ir",
     "relax": ".relax",
     "runtime": ".runtime",
+    **{f"{name}.utils.TempDirectory": ".runtime.temporary:TempDirectory" for name in _UTILITIES},
+    **{f"{name}.utils.tempdir": ".runtime.temporary:tempdir" for name in _UTILITIES},
+    "rpc.LocalSession": ".runtime.rpc:LocalSession",
+    "runtime.convert": ".runtime:convert",
     "runtime.XRelaxWarning": ".runtime:XRelaxWarning",
     "runtime.num_threads": ".runtime:num_threads",
     "runtime.set_num_threads": ".runtime:set_num_threads",
