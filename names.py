@@ -16,6 +16,22 @@ from typing import Any
 
 _OTHER_DEVICES = ("cuda", "rocm", "opencl", "metal", "vulkan", "webgpu")
 _UTILITIES = ("support", "contrib")
+_ITER_MAPS = {
+    "iter_map": (
+        "detect_iter_map",
+        "inverse_affine_iter_map",
+        "iter_map_simplify",
+        "normalize_iter_map_to_expr",
+        "normalize_to_iter_sum",
+    ),
+    "iter_map_expr": (
+        "IterMapExpr",
+        "IterMapLevel",
+        "IterMark",
+        "IterSplitExpr",
+        "IterSumExpr",
+    ),
+}
 
 _TYPES = {
     "AnyType": "ObjectStructInfo",
@@ -36,6 +52,7 @@ NAMES: dict[str, str] = {
     "arith.ConstIntBound": ".te.ranges:ConstIntBound",
     "arith.IntervalSet": ".te.ranges:IntervalSet",
     "arith.ModularSet": ".te.ranges:ModularSet",
+    **{f"arith.{n}": f".te.{file}:{n}" for file, names in _ITER_MAPS.items() for n in names},
     "arith.detect_clip_bound": ".te.linear:detect_clip_bound",
     "arith.detect_linear_equation": ".te.linear:detect_linear_equation",
     "build": ".driver:build",
