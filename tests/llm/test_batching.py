@@ -309,12 +309,16 @@ def test_wrong_requests(tiny_model, request_, message):
         next(batcher.stream(request_))
 
 
-def test_too_many_requests(tiny_model):
-    with Batcher(tiny_model(), limit=2) as batcher:
+def test_too_many_requests(tiny_model, monkeypatch):
+    model, begin = tiny_model(), threading.Event()
+    prefill = model.prefill
+    monkeypatch.setattr(model, "prefill", lambda *given: begin.wait(60) and prefill(*given))
+    with Batcher(model, limit=2) as batcher:
         for _ in range(2):
             batcher.submit(Request(drawn(5), 200), lambda piece: None)
         with pytest.raises(TooManyRequestsError, match="expected at most 2 requests"):
             batcher.submit(Request(drawn(5)), lambda piece: None)
+        begin.set()
 
 
 def test_close_cancels(tiny_model):
