@@ -121,6 +121,8 @@ class Detector:
         if upper is not None:
             last = _smaller(last, (upper - low) // unit)
         extent = last - first + 1
+        if is_non_negative(-extent):
+            raise NoIterMapError(f"expected a predicate of {plain.value} that holds somewhere")
         source = Sum((digit.scaled(ONE),), ZERO)
         mark = Mark(source, extent)
         new = Digit(mark, ONE, extent, ONE, digit.value - first)
@@ -241,6 +243,8 @@ def _remainder(lhs: Sum, divisor: IntExpr) -> Sum:
     one, base, factor, scale = parts
     rest = base % factor
     even = rest == ZERO and (one.extent // factor) * factor == one.extent
+    if one.is_remainder and not even:
+        raise NoIterMapError(f"expected a divisor of {one.extent}, got {factor}")
     value = (one.value + rest) % factor if not even or one.extent != factor else one.value
     new = replace(one, extent=factor, scale=scale, value=value, is_remainder=True)
     return Sum((new if even else replace(new, padded=True),), lhs.base - base * scale)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..dialects.bounds import simplify
+from ..dialects.bounds import is_less, simplify
 from ..dialects.int_expr import ZERO, Atom, IntExpr
 from ..dialects.iteration_cover import check_cover
 from ..dialects.iteration_digits import (
@@ -173,9 +173,11 @@ def _add_constraints(detector: Detector, predicate: Any, analyzer: Analyzer | No
             raise NoIterMapError(f"expected factors of one sign, got {varying}")
     for varying, (lower, upper) in sorted(bounds.items(), key=lambda item: _depth(item[0])):
         total = detector.sum_of(varying)
+        low, high = (None if e is None else e - total.base for e in (lower, upper))
         if total.digits:
-            ends = [None if e is None else e - total.base for e in (lower, upper)]
-            detector.constrain(total, *ends)
+            detector.constrain(total, low, high)
+        elif (low is not None and is_less(0, low)) or (high is not None and is_less(high, 0)):
+            raise NoIterMapError(f"expected a predicate of {varying} that holds somewhere")
 
 
 def _most(a: IntExpr, b: IntExpr, sign: int) -> IntExpr:

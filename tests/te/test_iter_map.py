@@ -1,8 +1,8 @@
 """`arith.detect_iter_map` and its relatives, compared with all iterations."""
 
 import itertools
+import random
 
-import numpy as np
 import pytest
 
 from xrelax import arith, te, tir
@@ -64,28 +64,59 @@ def values(expr, point):
     return eval(text, {}, dict(point))
 
 
+def check(indices, extents, predicate, result, once):
+    """The sums are equal to the indices, and take each value of their box, if asked once only."""
+    forms = [arith.normalize_iter_map_to_expr(s) for s in result.indices]
+    taken = []
+    for point in itertools.product(*map(range, extents.values())):
+        at = dict(zip(extents, point, strict=True))
+        if predicate is True or values(predicate, at):
+            taken.append(tuple(values(i, at) for i in indices))
+            assert tuple(values(f, at) for f in forms) == taken[-1]
+    box = []
+    for total in result.indices:
+        first, scale, extent = int(total.base), 1, 1
+        for digit in total.args:
+            scale, extent = int(digit.scale), int(digit.extent)
+        box.append(range(first, first + scale * extent, scale))
+    assert set(taken) == set(itertools.product(*box))
+    assert not once or len(taken) == len(set(taken))
+
+
 @pytest.mark.parametrize("name", MAPS)
 def test_maps_cover_their_box(name):
     indices, extents, predicate = MAPS[name]
     result = detect(indices, extents, predicate=predicate)
     assert not result.errors
-    taken = []
-    for point in itertools.product(*(range(extent) for extent in extents.values())):
-        at = dict(zip(extents, point, strict=True))
-        if predicate is not True and not values(predicate, at):
-            continue
-        taken.append([values(i, at) for i in indices])
-        forms = [arith.normalize_iter_map_to_expr(s) for s in result.indices]
-        assert [values(f, at) for f in forms] == taken[-1]
-    box = []
-    for total in result.indices:
-        (digit,) = total.args
-        first, scale, extent = (int(v) for v in (total.base, digit.scale, digit.extent))
-        box.append(range(first, first + scale * extent, scale))
-    assert set(map(tuple, taken)) == set(itertools.product(*box))
-    once = detect(indices, extents, predicate=predicate, check_level="bijective")
-    if not once.errors:
-        assert len(taken) == np.prod([len(r) for r in box])
+    bijective = detect(indices, extents, predicate=predicate, check_level="bijective")
+    check(indices, extents, predicate, result, once=not bijective.errors)
+
+
+def drawn(rng, depth):
+    """A random sum of quotients and remainders."""
+    kind = rng.random()
+    if depth == 0 or kind < 0.2:
+        return rng.choice([x, y, z])
+    if kind < 0.6:
+        part, number = drawn(rng, depth - 1), rng.choice([2, 3, 4, 6, 8])
+        return part // number if kind < 0.4 else part % number
+    factor, offset = rng.choice([1, 2, 3, 4, 6, 8, 12]), rng.choice([0, 0, 1, 5, -3])
+    return drawn(rng, depth - 1) * factor + drawn(rng, depth - 1) + offset
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize("seed", range(100))
+def test_drawn_maps(seed):
+    rng = random.Random(seed)
+    for _ in range(10):
+        extents = {name: rng.choice([1, 2, 3, 4, 6, 8, 12]) for name in "xyz"}
+        indices = [drawn(rng, 3) for _ in range(rng.choice([1, 1, 2, 3]))]
+        limit = drawn(rng, 2) < rng.randrange(1, 20)
+        predicate = limit if rng.random() < 0.4 and not isinstance(limit, bool) else True
+        for level in ("surjective", "bijective"):
+            result = detect(indices, extents, predicate=predicate, check_level=level)
+            if result.indices:
+                check(indices, extents, predicate, result, once=level == "bijective")
 
 
 @pytest.mark.parametrize(
@@ -103,6 +134,9 @@ def test_maps_cover_their_box(name):
         ([x], {"x": 3, "y": 2}, {"check_level": "bijective"}, "expected y to be in the indices"),
         ([x // 2], {"x": 4}, {"check_level": "Bijective"}, "expected a digit of x from 1 on"),
         ([x], {"x": 3, "y": 2}, {"predicate": x * 2 + y < 3}, r"expected x \* 2 \+ y to be in"),
+        ([x // 4 % 2 % 3], {"x": 12}, {}, "expected a divisor of 2, got 3"),
+        ([x], {"x": 3}, {"predicate": x + 4 < 4}, "expected a predicate of x that holds somewhere"),
+        ([x], {"x": 3, "y": 1}, {"predicate": y > 2}, "expected a predicate of y that holds"),
         ([x], {"x": 3, "y": 2}, {"predicate": x < y}, "expected factors of one sign"),
     ],
 )
