@@ -54,6 +54,16 @@ class nd:
 
 class arith:
     from .te.analyzer import Analyzer as Analyzer
+    from .te.iter_map import detect_iter_map as detect_iter_map
+    from .te.iter_map import inverse_affine_iter_map as inverse_affine_iter_map
+    from .te.iter_map import iter_map_simplify as iter_map_simplify
+    from .te.iter_map import normalize_iter_map_to_expr as normalize_iter_map_to_expr
+    from .te.iter_map import normalize_to_iter_sum as normalize_to_iter_sum
+    from .te.iter_map_expr import IterMapExpr as IterMapExpr
+    from .te.iter_map_expr import IterMapLevel as IterMapLevel
+    from .te.iter_map_expr import IterMark as IterMark
+    from .te.iter_map_expr import IterSplitExpr as IterSplitExpr
+    from .te.iter_map_expr import IterSumExpr as IterSumExpr
     from .te.linear import detect_clip_bound as detect_clip_bound
     from .te.linear import detect_linear_equation as detect_linear_equation
     from .te.ranges import ConstIntBound as ConstIntBound
@@ -63,6 +73,11 @@ class arith:
 
     class analyzer:
         from .te.analyzer import Analyzer as Analyzer
+
+class contrib:
+    class utils:
+        from .runtime.temporary import TempDirectory as TempDirectory
+        from .runtime.temporary import tempdir as tempdir
 
 class error:
     from .dialects.diagnostics import OpError as OpError
@@ -80,3 +95,11 @@ class ffi:
 
 class target:
     from .backend.target import Target as Target
+
+class rpc:
+    from .runtime.rpc import LocalSession as LocalSession
+
+class support:
+    class utils:
+        from .runtime.temporary import TempDirectory as TempDirectory
+        from .runtime.temporary import tempdir as tempdir

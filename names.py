@@ -15,6 +15,23 @@ from types import ModuleType
 from typing import Any
 
 _OTHER_DEVICES = ("cuda", "rocm", "opencl", "metal", "vulkan", "webgpu")
+_UTILITIES = ("support", "contrib")
+_ITER_MAPS = {
+    "iter_map": (
+        "detect_iter_map",
+        "inverse_affine_iter_map",
+        "iter_map_simplify",
+        "normalize_iter_map_to_expr",
+        "normalize_to_iter_sum",
+    ),
+    "iter_map_expr": (
+        "IterMapExpr",
+        "IterMapLevel",
+        "IterMark",
+        "IterSplitExpr",
+        "IterSumExpr",
+    ),
+}
 
 _TYPES = {
     "AnyType": "ObjectStructInfo",
@@ -35,6 +52,7 @@ NAMES: dict[str, str] = {
     "arith.ConstIntBound": ".te.ranges:ConstIntBound",
     "arith.IntervalSet": ".te.ranges:IntervalSet",
     "arith.ModularSet": ".te.ranges:ModularSet",
+    **{f"arith.{n}": f".te.{file}:{n}" for file, names in _ITER_MAPS.items() for n in names},
     "arith.detect_clip_bound": ".te.linear:detect_clip_bound",
     "arith.detect_linear_equation": ".te.linear:detect_linear_equation",
     "build": ".driver:build",
@@ -71,6 +89,10 @@ NAMES: dict[str, str] = {
     "ir": ".ir",
     "relax": ".relax",
     "runtime": ".runtime",
+    **{f"{name}.utils.TempDirectory": ".runtime.temporary:TempDirectory" for name in _UTILITIES},
+    **{f"{name}.utils.tempdir": ".runtime.temporary:tempdir" for name in _UTILITIES},
+    "rpc.LocalSession": ".runtime.rpc:LocalSession",
+    "runtime.convert": ".runtime:convert",
     "runtime.XRelaxWarning": ".runtime:XRelaxWarning",
     "runtime.num_threads": ".runtime:num_threads",
     "runtime.set_num_threads": ".runtime:set_num_threads",

@@ -1,4 +1,4 @@
-"""Devices of tensors, as `tvm.runtime.Device`; the CPU is the only one."""
+"""Devices of tensors, as `tvm.runtime.Device`; the CPU is the only one that exists."""
 
 from __future__ import annotations
 
@@ -8,25 +8,37 @@ from dataclasses import dataclass
 CPU_TYPE = 1
 """DLPack's kDLCPU."""
 
+_NAMES = {1: "cpu", 2: "cuda", 4: "opencl", 7: "vulkan", 8: "metal", 10: "rocm", 15: "webgpu"}
+"""DLPack's types of devices."""
+
 ONLY = "xrelax runs on CPUs only"
 
 
 @dataclass(frozen=True, slots=True)
 class Device:
-    """A device by type and index; the CPU is the only one, so `Device()` is `cpu(0)`."""
+    """A device by type and index; `Device()` is `cpu(0)`, the only one that exists.
+
+    Raises ValueError for another index of the CPU, and for an unknown type.
+    """
 
     device_type: int = CPU_TYPE
     index: int = 0
 
     def __post_init__(self) -> None:
-        if (self.device_type, self.index) != (CPU_TYPE, 0):
-            got = _text(self.device_type, self.index)
-            raise ValueError(f"expected device cpu:0, got {got}: {ONLY}")
+        if self.device_type not in _NAMES:
+            raise ValueError(f"expected device cpu:0, got device type {self.device_type}: {ONLY}")
+        if self.device_type == CPU_TYPE and self.index != 0:
+            raise ValueError(f"expected device cpu:0, got {self}: {ONLY}")
 
     @property
     def type(self) -> str:
         """The name of the device type."""
-        return "cpu"
+        return _NAMES[self.device_type]
+
+    @property
+    def exist(self) -> bool:
+        """Whether tensors and functions can be on the device: it is the CPU."""
+        return self.device_type == CPU_TYPE
 
     def sync(self) -> None:
         """Wait for the device; a no-op, since calls on the CPU are synchronous."""
@@ -41,8 +53,13 @@ def cpu(index: int = 0) -> Device:
 
 
 def device(name: str | Device, index: int = 0) -> Device:
-    """The device of a name ("cpu", "cpu:0", or the target's "llvm"); ValueError for others."""
+    """The device of a name ("cpu", "cpu:0", or the target's "llvm"), or itself.
+
+    Raises ValueError for all but the CPU.
+    """
     if isinstance(name, Device):
+        if not name.exist:
+            raise ValueError(f"expected device 'cpu', got '{name}': {ONLY}")
         return name
     base, _, suffix = name.partition(":")
     if base not in ("cpu", "llvm") or suffix not in ("", "0"):
@@ -60,9 +77,11 @@ def device_from_target(target: object, index: int = 0) -> Device:
 
 
 def _absent(name: str) -> Callable[..., Device]:
+    (device_type,) = (number for number, known in _NAMES.items() if known == name)
+
     def function(index: int = 0) -> Device:
-        """A device type of TVM; raises ValueError, since only CPUs are supported."""
-        return device(name)
+        """A device of TVM that does not exist here; whatever takes one raises ValueError."""
+        return Device(device_type, index)
 
     function.__name__ = function.__qualname__ = name
     return function
@@ -70,7 +89,3 @@ def _absent(name: str) -> Callable[..., Device]:
 
 cuda, rocm, opencl = _absent("cuda"), _absent("rocm"), _absent("opencl")
 metal, vulkan, webgpu = _absent("metal"), _absent("vulkan"), _absent("webgpu")
-
-
-def _text(device_type: int, index: int) -> str:
-    return f"cpu:{index}" if device_type == CPU_TYPE else f"device type {device_type}"

@@ -11,7 +11,7 @@ from ..display.rich import displayed
 from .call import CompiledFunction
 from .call_words import ENTRY_SYMBOL, POLL_SYMBOL
 from .constants import Constants
-from .device import Device
+from .device import Device, device
 from .memory import ArenaPool
 from .native import NativeCode, NativeError
 from .native_call import compiled_function
@@ -258,6 +258,8 @@ class Executable:
         min_repeat_ms: float = 0,
     ) -> TimeEvaluator:
         """A callable that measures a function: see `VirtualMachine.time_evaluator`."""
+        if dev is not None:
+            device(dev)
         return TimeEvaluator(self[func_name], number, repeat, min_repeat_ms)
 
 

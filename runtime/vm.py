@@ -136,9 +136,11 @@ class VirtualMachine:
 
         Its result has the seconds of a call, the mean of `number` calls, for each of `repeat`
         repeats: `results`, `mean`, `median`, `min`, `max` and `std`. `number` grows until a repeat
-        takes `min_repeat_ms` milliseconds; `dev` is ignored. TVM's ``time_evaluator``. Raises
-        ValueError for an unknown function, and for counts below 1.
+        takes `min_repeat_ms` milliseconds. TVM's ``time_evaluator``. Raises ValueError for an
+        unknown function, a device other than the CPU, and counts below 1.
         """
+        if dev is not None:
+            named_device(dev)
         return TimeEvaluator(self[func_name], number, repeat, min_repeat_ms)
 
 
@@ -147,4 +149,4 @@ def _single(devices: Device | str | Sequence[Device]) -> Device:
         return named_device(devices)
     if len(devices) != 1:
         raise ValueError(f"expected one device, got {len(devices)}")
-    return devices[0]
+    return named_device(devices[0])

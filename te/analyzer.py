@@ -57,7 +57,7 @@ class Analyzer:
         if isinstance(expr, Range):
             self._set_range(_variable(var), expr.interval)
         else:
-            self._values[_variable(var)] = self._expr(expr)
+            self._values[_variable(var)] = self.int_expr(expr)
 
     def update(
         self,
@@ -154,7 +154,7 @@ class Analyzer:
         given = self._ranges
         if dom_map is not None:
             given = {_variable(var): found.interval for var, found in dom_map.items()}
-        number = self._expr(expr)
+        number = self.int_expr(expr)
         to, back = self._renaming([number, *(e for span in given.values() for e in span)])
         span = bounds.interval_of(number.substitute(to), _renamed(given, to))
         if span is None:
@@ -164,7 +164,8 @@ class Analyzer:
     def _bound(self, expr: IntExpr) -> IntExpr:
         return expr.substitute(dict(self._values)) if self._values else expr
 
-    def _expr(self, expr: Any) -> IntExpr:
+    def int_expr(self, expr: Any) -> IntExpr:
+        """An expression with the values of variables; raises TypeError for other expressions."""
         number = as_int_expr(convert(expr))
         if number is None:
             raise TypeError(f"expected an integer expression of symbols, got {expr}")

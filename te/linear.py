@@ -37,8 +37,8 @@ def detect_clip_bound(expr: PrimExpr, variables: Sequence[PrimExpr]) -> list[Pri
     """
     lower: dict[int, IntExpr] = {}
     upper: dict[int, IntExpr] = {}
-    differences = _differences(expr, negated=False)
-    cases = None if differences is None else [c for d in differences for c in cases_of_minimum(d)]
+    found_all = differences(expr, negated=False)
+    cases = None if found_all is None else [c for d in found_all for c in cases_of_minimum(d)]
     for difference in cases or [None]:
         found = None if difference is None else _bound(difference, variables)
         if found is None:
@@ -69,15 +69,15 @@ def _bound(difference: IntExpr, variables: Sequence[PrimExpr]) -> tuple[int, int
     return None if sign not in (1, -1) else (number, sign, numbers[-1])
 
 
-def _differences(expr: PrimExpr, negated: bool) -> list[IntExpr] | None:
+def differences(expr: PrimExpr, negated: bool) -> list[IntExpr] | None:
     """Expressions that are at least 0 if and only if a condition holds; `None` for others."""
     if not isinstance(expr, Binary):
         return None
     if expr.op == "bitwise_and" and not negated:
-        parts = [_differences(part, negated) for part in (expr.lhs, expr.rhs)]
+        parts = [differences(part, negated) for part in (expr.lhs, expr.rhs)]
         return None if None in parts else [d for part in parts for d in part or ()]
     if expr.op == "bitwise_xor":  # logical_not
-        return _differences(expr.lhs, not negated)
+        return differences(expr.lhs, not negated)
     op = _NEGATED.get(expr.op) if negated else expr.op
     lhs, rhs = as_int_expr(expr.lhs), as_int_expr(expr.rhs)
     if lhs is None or rhs is None:

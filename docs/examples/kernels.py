@@ -166,3 +166,43 @@ from xrelax import tir
 i, n = tir.Var("i", "int64"), tir.Var("n", "int64")
 print(tvm.arith.detect_linear_equation(i * (n + 4) + i + 7, [i]))
 print(tvm.arith.detect_clip_bound(tir.all(i - 1 > 0, i < n * 6), [i]))
+
+# %% arith.detect_iter_map arith.IterMapLevel arith.normalize_iter_map_to_expr
+from xrelax import arith, te
+from xrelax.ir import Range
+
+i, j = te.var("i"), te.var("j")
+flat = i * 12 + j
+ranges = {i: Range(0, 4), j: Range(0, 12)}
+found = arith.detect_iter_map(
+    [flat // 8, flat % 8], ranges, check_level=arith.IterMapLevel.Bijective
+)
+for total in found.indices:
+    print(arith.normalize_iter_map_to_expr(total), "takes", total.args[0].extent, "values")
+print(arith.detect_iter_map([i, i + j], ranges).errors)
+
+# %% arith.inverse_affine_iter_map arith.iter_map_simplify
+from xrelax import arith, te
+from xrelax.ir import Range
+
+i, n = te.var("i"), te.var("n")
+print(arith.iter_map_simplify([i // n * n + i % n], {i: Range(0, n * 32)}))
+swapped = arith.detect_iter_map([i % 8, i // 8], {i: Range(0, 32)}).indices
+print(arith.inverse_affine_iter_map(swapped, [te.var("a"), te.var("b")]))
+
+# %% arith.normalize_to_iter_sum arith.IterMapExpr arith.IterMark arith.IterSplitExpr
+from xrelax import arith, te
+from xrelax.ir import Range
+
+i, n = te.var("i"), te.var("n")
+total = arith.normalize_to_iter_sum(i // 4 * 2 + n, {i: Range(0, 32)})
+quarter = arith.IterSplitExpr(arith.IterMark(i, 32), lower_factor=4, extent=8, scale=2)
+print(total.args == [quarter], total.base, isinstance(quarter, arith.IterMapExpr))
+
+# %% arith.IterSumExpr
+from xrelax import arith, te
+
+i = te.var("i")
+digits = [arith.IterSplitExpr(arith.IterMark(i, 32), 4, 8, 1)]
+total = arith.IterSumExpr(digits, 5)
+print(arith.normalize_iter_map_to_expr(total))

@@ -14,10 +14,11 @@ except ValueError as error:
 import xrelax as tvm
 
 for device in (tvm.cuda, tvm.rocm, tvm.opencl, tvm.metal, tvm.vulkan, tvm.webgpu):
-    try:
-        device()
-    except ValueError as error:
-        print(error)
+    print(device(), device().exist)
+try:
+    tvm.tensor([1.0, 2.0], tvm.cuda())
+except ValueError as error:
+    print(error)
 
 # %% nd.array
 import numpy as np
@@ -153,6 +154,29 @@ print(vm["main"](x, y))
 vm.set_input("main", x, y=x)
 vm.invoke_stateful("main")
 print(vm.get_outputs("main"))
+
+# %% rpc.LocalSession support.utils.tempdir support.utils.TempDirectory
+import numpy as np
+
+import xrelax as tvm
+from xrelax import te
+
+x = te.placeholder((4,), "float32", name="x")
+y = te.compute((4,), lambda i: x[i] + 1.0, name="y")
+ex = tvm.compile(te.create_prim_func([x, y]))
+session = tvm.rpc.LocalSession()
+with tvm.support.utils.tempdir() as folder:
+    ex.export_library(folder.relpath("kernel.so"))
+    session.upload(folder.relpath("kernel.so"))
+result = tvm.runtime.empty((4,), "float32", session.cpu())
+session.load_module("kernel.so")["main"](np.arange(4, dtype="float32"), result)
+print(session.listdir(), result, isinstance(folder, tvm.support.utils.TempDirectory))
+
+# %% runtime.convert
+import xrelax as tvm
+
+values = tvm.runtime.convert([1, (2.0, "three"), {"four": [5]}])
+print(values)
 
 # %% runtime.num_threads runtime.set_num_threads
 import xrelax as tvm

@@ -217,10 +217,15 @@ def test_the_cpu_is_the_only_device():
 
 
 @pytest.mark.parametrize("name", ["cuda", "rocm", "opencl", "metal", "vulkan", "webgpu"])
-def test_other_devices_say_that_there_are_cpus_only(name):
+def test_other_devices_do_not_exist(name):
     for function in (getattr(xrelax, name), getattr(xrelax.nd, name)):
-        with pytest.raises(ValueError, match=f"'cpu', got '{name}': xrelax runs on CPUs only$"):
-            function(0)
+        other = function(1)
+        assert not other.exist and str(other) == f"{name}:1" and cpu().exist
+        for use in (device, lambda d: array([1], d), lambda d: empty(1, device=d)):
+            with pytest.raises(
+                ValueError, match=f"'cpu', got '{name}:1': xrelax runs on CPUs only"
+            ):
+                use(other)
 
 
 @pytest.mark.parametrize("nbytes", [HUGE_PAGE // 2, 5 * HUGE_PAGE])

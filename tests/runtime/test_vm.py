@@ -9,7 +9,7 @@ import time
 import numpy as np
 import pytest
 
-from xrelax.runtime.device import cpu
+from xrelax.runtime.device import cpu, cuda
 from xrelax.runtime.executable import Executable
 from xrelax.runtime.signature import FunctionSpec, ParamSpec, TensorSpec
 from xrelax.runtime.timing import BenchmarkResult
@@ -87,6 +87,13 @@ def test_a_machine_runs_functions(ex):
         ValueError, match=r"^expected device 'cpu', got 'cuda': xrelax runs on CPUs only$"
     ):
         VirtualMachine(ex, "cuda")
+    for use in (
+        lambda: VirtualMachine(ex, [cuda()]),
+        lambda: VirtualMachine(ex).time_evaluator("add", cuda()),
+        lambda: ex.time_evaluator("add", cuda()),
+    ):
+        with pytest.raises(ValueError, match=r"^expected device 'cpu', got 'cuda:0': xrelax runs"):
+            use()
     with pytest.raises(ValueError, match=r"^expected one device, got 2$"):
         VirtualMachine(ex, [cpu(), cpu()])
 
