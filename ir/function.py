@@ -201,6 +201,15 @@ class Function(BaseFunc):
         return self.op
 
     @property
+    def attrs(self) -> Mapping[str, Any] | None:
+        """The attributes as Python values; of a function that is not private also its name.
+
+        TVM's ``global_symbol``. `None` if there are none.
+        """
+        own = {} if self._func.private is not None else {"global_symbol": self.name}
+        return {**own, **(super().attrs or {})} or None
+
+    @property
     def params(self) -> list[Var]:
         """The parameters."""
         return [view(p) for p in self._func.params]

@@ -102,9 +102,11 @@ def test_classes_take_arguments():
 
 def test_passes_on_functions():
     marked = mark(module())
-    assert marked["main"].attrs == {"marked": 1} and marked["double"].attrs is None
+    assert marked["main"].attrs == {"global_symbol": "main", "marked": 1}
+    assert marked["double"].attrs is None
     kernels = MarkKernels()(module())
-    assert kernels["double"].attrs["kernel"] is True and kernels["main"].attrs is None
+    assert kernels["double"].attrs["kernel"] is True
+    assert "kernel" not in kernels["main"].attrs
 
 
 def test_sequences_mix_all_kinds():
@@ -115,7 +117,7 @@ def test_sequences_mix_all_kinds():
     result = sequence(mod)
     assert relus(mod) == 2 and relus(result) == 0
     assert set(names(result)) == {"double", "relu", "main", "copy"}
-    assert result["copy"].attrs == {"marked": 1}
+    assert result["copy"].attrs == {"global_symbol": "copy", "marked": 1}
     x = np.array([-1, 2], "float32")
     np.testing.assert_array_equal(relax.build(result)["main"](x).numpy(), [0, 2])
     with pytest.raises(TypeError, match="expected a pass or a rewrite pattern, got int"):
@@ -130,7 +132,7 @@ def test_contexts():
     with transform.PassContext(opt_level=0, required_pass=["AddMain"]):
         assert "copy" in sequence(module())
     with transform.PassContext(disabled_pass=["mark"]):
-        assert sequence(module())["main"].attrs is None
+        assert "marked" not in sequence(module())["main"].attrs
     with transform.PassContext(disabled_pass=["relax.LegalizeOps"]):
         assert relus(relax.transform.LegalizeOps()(module())) == 2
     assert transform.PassContext.current() is not ctx

@@ -47,7 +47,7 @@ def test_functions():
     assert type(MAIN) is relax.Function is relax.expr.Function
     assert [type(p).__name__ for p in MAIN.params] == ["Var", "Var"]
     assert [repr(p) for p in MAIN.params] == ["x", "y"]
-    assert MAIN.is_pure and MAIN.attrs == {"Primitive": 1}
+    assert MAIN.is_pure and MAIN.attrs == {"global_symbol": "main", "Primitive": 1}
     assert str(MAIN.ret_struct_info).startswith("R.Tuple(R.Tensor((2,)")
     assert MAIN.struct_info.params == [p.struct_info for p in MAIN.params]
     assert MAIN == MODULE["main"] and hash(MAIN) == hash(MODULE["main"])

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+
+import numpy as np
 from drawing import ALL, Draw, as_dtype
 from harness import Case, torch
 
@@ -60,6 +63,25 @@ def torch_topk(data, k, axis, ret_type, largest, dtype):
     return {"both": (values, indices), "values": values, "indices": indices}[ret_type]
 
 
+def median(d: Draw):
+    shape = d.shape(1, 3, least=1)
+    # Which of equal elements torch.median takes is not defined, so that they are distinct.
+    values = as_dtype(d.numpy.permuted(np.arange(math.prod(shape)) - 3), d.dtype).reshape(shape)
+    if d.dtype in ("float32", "float64") and d.chance(30):
+        values[tuple(d.integer(0, n - 1) for n in shape)] = math.nan
+    axes = d.pick((None, [d.axis(len(shape))], d.axes(len(shape), 1)))
+    return [values], {"axis": axes, "keepdims": d.chance(50)}
+
+
+def torch_median(x, axis, keepdims):
+    axes = range(x.ndim) if axis is None else [a % x.ndim for a in axis]
+    kept = [n for n in range(x.ndim) if n not in axes]
+    lines = x.permute(*kept, *sorted(axes)).reshape(*(x.shape[n] for n in kept), -1)
+    shape = x.sum(list(axes), keepdim=keepdims).shape
+    values, indices = (found.reshape(shape) for found in lines.median(-1))
+    return (values, indices) if axis is not None and len(axis) == 1 else values
+
+
 def unique(d: Draw):
     shape = d.shape(0, 3)
     axis = d.axis(len(shape)) if shape and d.chance(60) else None
@@ -101,6 +123,7 @@ def symbolic_rows(shapes, attributes):
 CASES = (
     Case("relax.sort", sort, torch_sort, ALL),
     Case("relax.argsort", argsort, torch_argsort, ALL),
+    Case("relax.median", median, torch_median, ("float32", "float64", "float16", "int32", "int8")),
     Case("relax.unique", unique, torch_unique, ALL),
     Case("relax.topk", topk, torch_topk, ALL),
     Case("relax.topk", topk_of_many, torch_topk, ALL, symbolic=symbolic_rows, note="many"),

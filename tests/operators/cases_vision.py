@@ -165,6 +165,50 @@ def suppressed(
     return rows, torch.tensor([len(found)])
 
 
+def predictions(d: Draw):
+    """Logits and offsets; no score is close to the thresholds."""
+    batch, classes, count = d.integer(1, 3), d.integer(1, 4), d.integer(1, 6)
+    logits = d.numpy.integers(0, 3, (batch, classes, count)) * 2
+    low = d.numpy.uniform(0, 0.6, (1, count, 2))
+    anchors = np.concatenate([low, low + d.numpy.uniform(0.1, 0.6, (1, count, 2))], -1)
+    attributes = {
+        "clip": d.chance(50),
+        "threshold": d.pick((0.0, 0.3)),
+        "variances": d.pick(((1.0, 1.0, 1.0, 1.0), (0.1, 0.125, 0.2, 0.25))),
+        "keep_background": d.chance(50),
+    }
+    arrays = [as_dtype(logits, d.dtype), d.array((batch, 4 * count), -1, 1)]
+    return [*arrays, as_dtype(anchors, d.dtype)], attributes
+
+
+def prediction_symbols(shapes: Any, attributes: Any) -> Any:
+    """Symbols for the numbers of images, classes and anchors."""
+    batch, classes, count = (
+        sym(f"{name}{size}") for name, size in zip("bcn", shapes[0], strict=True)
+    )
+    return [(batch, classes, count), (batch, count * 4), (1, count, 4)], attributes
+
+
+def decoded(
+    cls_pred: Any, loc_pred: Any, anchor: Any, *, clip: bool, threshold: float,
+    variances: Sequence[float], keep_background: bool,
+) -> Any:  # fmt: skip
+    """As MXNet describes it."""
+    scores = torch.softmax(cls_pred, 1)
+    if threshold > 0:
+        scores = torch.where(scores < threshold, 0, scores)
+    if not keep_background:
+        scores = torch.cat([torch.zeros_like(scores[:, :1]), scores[:, 1:]], 1)
+    factors = torch.tensor(variances, dtype=loc_pred.dtype)
+    x, y, w, h = (loc_pred.reshape(loc_pred.shape[0], -1, 4) * factors).unbind(-1)
+    left, top, right, bottom = anchor.unbind(-1)
+    width, height = right - left, bottom - top
+    cx, cy = x * width + (left + right) / 2, y * height + (top + bottom) / 2
+    rx, ry = w.exp() * width / 2, h.exp() * height / 2
+    boxes = torch.stack([cy - ry, cx - rx, cy + ry, cx + rx], -1)
+    return boxes.clamp(0, 1) if clip else boxes, scores
+
+
 ATOL = {"float16": 1e-2, "bfloat16": 6e-2, "float32": 2e-5, "float64": 1e-12}
 
 CASES = (
@@ -182,6 +226,14 @@ CASES = (
         suppressed,
         ("float32", "float64"),
         symbolic=box_symbols,
+    ),
+    Case(
+        "relax.vision.multibox_transform_loc",
+        predictions,
+        decoded,
+        FLOATS,
+        atol=ATOL,
+        symbolic=prediction_symbols,
     ),
     Case("relax.vision.roi_pool", regions(False), roi_pool, FLOATS, symbolic=region_symbols),
 )

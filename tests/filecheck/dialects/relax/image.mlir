@@ -46,3 +46,13 @@ relax.func @regions(%x: !relax.tensor<[n, c, h, w], f32>, %r: !relax.tensor<[m, 
   %1 = relax.vision.roi_pool %x, %r {pooled_size = array<i64: 2>} : !relax.tensor<[n, c, h, w], f32>, !relax.tensor<[m, 5], f32> -> !relax.tensor<[m, c, 2, 2], f32>
   relax.return %1 : !relax.tensor<[m, c, 2, 2], f32>
 }
+
+// -----
+
+// Boxes from predicted offsets.
+// CHECK-LABEL: @decoded
+relax.func @decoded(%c: !relax.tensor<[b, k, n], f32>, %l: !relax.tensor<[b, n * 4], f32>, %a: !relax.tensor<[1, n, 4], f32>) -> tuple<!relax.tensor<[b, n, 4], f32>, !relax.tensor<[b, k, n], f32>> {
+  // CHECK: %0 = relax.vision.multibox_transform_loc %c, %l, %a {clip = true, threshold = 5.000000e-01 : f64, keep_background = false} : !relax.tensor<[b, k, n], f32>, !relax.tensor<[b, n * 4], f32>, !relax.tensor<[1, n, 4], f32> -> tuple<!relax.tensor<[b, n, 4], f32>, !relax.tensor<[b, k, n], f32>>
+  %0 = relax.vision.multibox_transform_loc %c, %l, %a {clip = true, threshold = 0.5 : f64, keep_background = false} : !relax.tensor<[b, k, n], f32>, !relax.tensor<[b, n * 4], f32>, !relax.tensor<[1, n, 4], f32> -> tuple<!relax.tensor<[b, n, 4], f32>, !relax.tensor<[b, k, n], f32>>
+  relax.return %0 : tuple<!relax.tensor<[b, n, 4], f32>, !relax.tensor<[b, k, n], f32>>
+}

@@ -77,3 +77,27 @@ relax.func @main(%x: !relax.tensor<[0, c, h, w], f32>, %r: !relax.tensor<[m, 5],
   %0 = relax.vision.roi_align %x, %r {pooled_size = array<i64: 2>} : !relax.tensor<[0, c, h, w], f32>, !relax.tensor<[m, 5], f32> -> !relax.tensor<[m, c, 2, 2], f32>
   relax.return %0 : !relax.tensor<[m, c, 2, 2], f32>
 }
+
+// -----
+
+// CHECK: expected loc_pred of 'relax.vision.multibox_transform_loc' to have shape (2, 20), got (2, 24)
+relax.func @main(%c: !relax.tensor<[2, 3, 5], f32>, %l: !relax.tensor<[2, 24], f32>, %a: !relax.tensor<[1, 5, 4], f32>) -> tuple<!relax.tensor<[2, 5, 4], f32>, !relax.tensor<[2, 3, 5], f32>> {
+  %0 = relax.vision.multibox_transform_loc %c, %l, %a : !relax.tensor<[2, 3, 5], f32>, !relax.tensor<[2, 24], f32>, !relax.tensor<[1, 5, 4], f32> -> tuple<!relax.tensor<[2, 5, 4], f32>, !relax.tensor<[2, 3, 5], f32>>
+  relax.return %0 : tuple<!relax.tensor<[2, 5, 4], f32>, !relax.tensor<[2, 3, 5], f32>>
+}
+
+// -----
+
+// CHECK: expected anchor of 'relax.vision.multibox_transform_loc' to have shape (1, 5, 4), got (1, 5, 5)
+relax.func @main(%c: !relax.tensor<[2, 3, 5], f32>, %l: !relax.tensor<[2, 20], f32>, %a: !relax.tensor<[1, 5, 5], f32>) -> tuple<!relax.tensor<[2, 5, 4], f32>, !relax.tensor<[2, 3, 5], f32>> {
+  %0 = relax.vision.multibox_transform_loc %c, %l, %a : !relax.tensor<[2, 3, 5], f32>, !relax.tensor<[2, 20], f32>, !relax.tensor<[1, 5, 5], f32> -> tuple<!relax.tensor<[2, 5, 4], f32>, !relax.tensor<[2, 3, 5], f32>>
+  relax.return %0 : tuple<!relax.tensor<[2, 5, 4], f32>, !relax.tensor<[2, 3, 5], f32>>
+}
+
+// -----
+
+// CHECK: expected 4 variances of 'relax.vision.multibox_transform_loc', got 1
+relax.func @main(%c: !relax.tensor<[2, 3, 5], f32>, %l: !relax.tensor<[2, 20], f32>, %a: !relax.tensor<[1, 5, 4], f32>) -> tuple<!relax.tensor<[2, 5, 4], f32>, !relax.tensor<[2, 3, 5], f32>> {
+  %0 = relax.vision.multibox_transform_loc %c, %l, %a {variances = array<f64: 1.0>} : !relax.tensor<[2, 3, 5], f32>, !relax.tensor<[2, 20], f32>, !relax.tensor<[1, 5, 4], f32> -> tuple<!relax.tensor<[2, 5, 4], f32>, !relax.tensor<[2, 3, 5], f32>>
+  relax.return %0 : tuple<!relax.tensor<[2, 5, 4], f32>, !relax.tensor<[2, 3, 5], f32>>
+}

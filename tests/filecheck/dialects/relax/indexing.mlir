@@ -68,5 +68,9 @@ relax.func @sorting(%x: !relax.tensor<[n, 12], f32>) -> !relax.tensor<[n, 12], f
   %4 = relax.topk %x {k = 3 : i64} : !relax.tensor<[n, 12], f32> -> tuple<!relax.tensor<[n, 3], f32>, !relax.tensor<[n, 3], i32>>
   // CHECK: %5 = relax.topk %x {k = 3 : i64, ret_type = "values", largest = false} : !relax.tensor<[n, 12], f32> -> !relax.tensor<[n, 3], f32>
   %5 = relax.topk %x {k = 3 : i64, ret_type = "values", largest = false} : !relax.tensor<[n, 12], f32> -> !relax.tensor<[n, 3], f32>
+  // CHECK: %6 = relax.median %x {axis = array<i64: 1>} : !relax.tensor<[n, 12], f32> -> tuple<!relax.tensor<[n], f32>, !relax.tensor<[n], i64>>
+  %6 = relax.median %x {axis = array<i64: 1>} : !relax.tensor<[n, 12], f32> -> tuple<!relax.tensor<[n], f32>, !relax.tensor<[n], i64>>
+  // CHECK: %7 = relax.median %x {keepdims = true} : !relax.tensor<[n, 12], f32> -> !relax.tensor<[1, 1], f32>
+  %7 = relax.median %x {keepdims = true} : !relax.tensor<[n, 12], f32> -> !relax.tensor<[1, 1], f32>
   relax.return %x : !relax.tensor<[n, 12], f32>
 }

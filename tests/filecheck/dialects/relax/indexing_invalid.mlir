@@ -120,6 +120,14 @@ relax.func @main(%x: !relax.tensor<[n, 3], f32>) -> !relax.tensor<[n, 3], f32> {
 
 // -----
 
+// CHECK: expected x of 'relax.median' to have elements along its axes, got (n, 0)
+relax.func @main(%x: !relax.tensor<[n, 0], f32>) -> !relax.tensor<[n, 0], f32> {
+  %0 = relax.median %x : !relax.tensor<[n, 0], f32> -> !relax.tensor<[], f32>
+  relax.return %x : !relax.tensor<[n, 0], f32>
+}
+
+// -----
+
 // CHECK: expected k of 'relax.topk' to be at least 1, got 0
 relax.func @main(%x: !relax.tensor<[n, 3], f32>) -> !relax.tensor<[n, 3], f32> {
   %0 = relax.topk %x {k = 0 : i64} : !relax.tensor<[n, 3], f32> -> !relax.tensor<*, f32>
