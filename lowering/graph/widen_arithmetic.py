@@ -20,7 +20,7 @@ KINDS = ("arith.", "math.")
 
 
 def widen_arithmetic(func: tir.PrimFuncOp) -> None:
-    """Let operations on short floats compute in f32, and round their results."""
+    """Let operations on f16 and bf16 compute in f32, and round their results."""
     for op in list(operations_in(func)):
         if op.name.startswith(KINDS) and op.operands and len(op.results) == 1:
             if all(
