@@ -13,6 +13,7 @@ imported_at = time.time()
 """Source that is newer is not what this process runs: the cache of compiled code must know it."""
 
 import_module("xrelax.error_hooks").install()
+import_module("xrelax.names")  # so that `from xrelax.tirx import …` finds names of the table
 
 
 def __getattr__(name: str) -> Any:

@@ -190,6 +190,7 @@ NAMES: dict[str, str] = {
     "s_tir": ".tir",
     "s_tir.meta_schedule": ".meta_schedule",
     "s_tir.Schedule": ".tir.schedule:Schedule",
+    "s_tir.ScheduleError": ".tir.schedule:ScheduleError",
     "s_tir.TensorIntrin": ".tir.tensor_intrin:TensorIntrin",
     "s_tir.schedule": ".tir.schedule",
     # other spellings, of 2022 to 2026

@@ -36,6 +36,7 @@ from .reducers import max as max
 from .reducers import min as min
 from .reducers import prod as prod
 from .reducers import sum as sum
+from .tag import tag_scope as tag_scope
 from .tensor import ConstantTensor as ConstantTensor
 from .tensor import IterVar as IterVar
 from .tensor import Tensor as Tensor

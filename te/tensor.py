@@ -12,6 +12,7 @@ from ..dialects.int_expr import IntExpr, IntLike
 from ..dialects.relax.operators.inference import broadcast_dims
 from .arithmetic import const, convert, dim_expr, index_value
 from .expr import ExprLike, Imm, Load, PrimExpr, Var
+from .tag import joined
 
 ShapeLike: TypeAlias = "Sequence[PrimExpr | int]"
 
@@ -138,8 +139,9 @@ def compute(
     """A tensor whose element at ``(i, j, …)`` is ``fcompute(i, j, …)``; a tuple gives several.
 
     `attrs` are annotations of the block that computes it: numbers, strings, and lists and dicts of
-    these. The `tag` is for who asks ``tensor.op.tag``. TVM's ``te.compute``. Raises
-    ValueError when the function does not take one index for each dim.
+    these. The `tag`, by default that of `te.tag_scope`, is for who asks ``tensor.op.tag``. TVM's
+    ``te.compute``. Raises ValueError when the function does not take one index for each dim, and
+    for a tag in the scope of another.
     """
     dims = [dim_expr(d) for d in _as_tuple(shape)]
     names = list(varargs_names) if varargs_names is not None else axis_names(fcompute, len(dims))
@@ -150,7 +152,7 @@ def compute(
     result = fcompute(*axes)
     several = isinstance(result, tuple | list)
     bodies = tuple(_body(b) for b in (result if several else (result,)))  # pyright: ignore[reportUnknownVariableType]
-    definition = Compute(name, axes, bodies, tag=tag, attrs=dict(attrs or {}))
+    definition = Compute(name, axes, bodies, tag=joined(tag), attrs=dict(attrs or {}))
     shape_ = tuple(index_value(d) for d in dims)
     definition.outputs = tuple(
         Tensor(f"{name}.v{i}" if several else name, shape_, body.dtype, definition, i)

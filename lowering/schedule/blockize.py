@@ -35,8 +35,9 @@ def blockize(
 
     The inner blocks keep the part of their axes that is bound to loops inside the new block; the
     new block gets the rest. The initialization of the one reduction in a loop becomes that of the
-    new block. Without `preserve_unit_iters`, axes of one iteration are left out. Returns the new
-    block. Raises ScheduleError if an axis or a predicate belongs to neither side.
+    new block. An axis that is bound to no loop inside is the new block's alone. Without
+    `preserve_unit_iters`, no axis is bound to a loop of one iteration. Returns the new block.
+    Raises ScheduleError if an axis or a predicate belongs to neither side.
     """
     statements, blocks = _statements(target)
     values = Values()
@@ -117,29 +118,41 @@ class _Builder:
         found: dict[object, DividedAxis] = {}
         for one in divided:
             for number, axis in enumerate(one.axes):
-                if axis.extent != ONE or (preserve_unit_iters and len(divided) == 1):
-                    found.setdefault(self._key(number, axis), axis)
+                found.setdefault(self._key(one, number), axis)
         self.outer = found
         self.body = Block(arg_types=[IndexType()] * len(found))
         for arg, axis in zip(self.body.args, found.values(), strict=True):
             arg.name_hint = f"{axis.name}_o"
 
-    def _key(self, number: int, axis: DividedAxis) -> object:
+    def _key(self, one: DividedBlock, number: int) -> object:
         """The key of the new block's axis for this one; several blocks share equal axes."""
-        return number if len(self.divided) == 1 else axis.key
+        if len(self.divided) == 1:
+            return number
+        keys = [a.key for a in one.axes]
+        return keys[number], keys[:number].count(keys[number])
 
-    def start(self, number: int, axis: DividedAxis) -> IntExpr:
+    def start(self, one: DividedBlock, number: int) -> IntExpr:
         """The first value of an axis in one iteration of the new block."""
-        key = self._key(number, axis)
-        if key not in self.outer:
+        axis = one.axes[number]
+        if axis.extent == ONE:
             return ZERO
-        return self.values.expr(self.body.args[list(self.outer).index(key)]) * axis.size
+        place = list(self.outer).index(self._key(one, number))
+        return self.values.expr(self.body.args[place]) * axis.size
+
+    def _outer_binding(self, axis: DividedAxis) -> IntExpr:
+        return axis.outer if self.preserve_unit_iters or axis.extent != ONE else ZERO
+
+    def _is_kept(self, axis: DividedAxis) -> bool:
+        """Whether the inner block has the axis too; one of no loop inside is the outer block's."""
+        return axis.size != ONE or (self.preserve_unit_iters and axis.inner != ZERO)
 
     def build(self, statements: Sequence[Operation], moves_init: bool) -> tir.BlockOp:
         """Replace the statements by the new block, which contains them."""
         first, place, values = statements[0], statements[0].parent, self.values
         assert place is not None
-        axes = [tir.Axis(a.kind, ZERO, a.extent, a.outer) for a in self.outer.values()]
+        axes = [
+            tir.Axis(a.kind, ZERO, a.extent, self._outer_binding(a)) for a in self.outer.values()
+        ]
         name = "_".join(one.name for one in self.divided) + "_o"
         bounds = self.divided[0].outside
         location = self.divided[0].block.location
@@ -192,10 +205,11 @@ class _Builder:
         kept: list[int] = []
         meanings: dict[SSAValue, IntExpr] = {}
         for place, (number, variable) in enumerate(zip(numbers, block.axis_vars, strict=True)):
-            meanings[variable] = self.start(number, one.axes[number])
-            if one.axes[number].size != ONE or self.preserve_unit_iters:
-                kept.append(place)
+            meanings[variable] = self.start(one, number)
+            if one.axes[number].size != ONE:
                 meanings[variable] += values.expr(variable)
+            if self._is_kept(one.axes[number]):
+                kept.append(place)
             variable.name_hint = f"{one.axes[number].name}_i"
         replace_indices(meanings, values)  # at once, as their ranges are others already
         return kept

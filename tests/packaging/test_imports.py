@@ -42,3 +42,7 @@ def test_a_build_loads_no_evaluator(name: str):
 def test_language_models_load_no_compiler(name: str):
     """A compiled model of the cache answers without it."""
     assert name not in loaded("from xrelax import llm")
+
+
+def test_a_name_of_the_table_is_imported_first():
+    assert "xrelax.tir.schedule" in loaded("from xrelax.s_tir import ScheduleError")

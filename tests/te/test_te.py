@@ -179,6 +179,18 @@ def test_attributes_annotate_the_block_and_a_tag_does_not():
         te.create_prim_func([a, b])
 
 
+def test_tags_of_scopes():
+    @te.tag_scope("conv")
+    def one():
+        return te.compute((4,), lambda i: te.const(1.0), name="one")
+
+    with te.tag_scope(tag="gemm"):
+        assert te.compute((4,), lambda i: te.const(1.0)).op.tag == "gemm"
+        with pytest.raises(ValueError, match="no tag in the scope of tag 'gemm', got 'conv'"):
+            one()
+    assert one().op.tag == "conv" and te.compute((4,), lambda i: te.const(1.0)).op.tag == ""
+
+
 def test_symbolic_shapes():
     n, m = te.var("n"), te.var("m")
     a, b = te.placeholder((n, m), name="A"), te.placeholder((m, 3), name="B")

@@ -117,17 +117,15 @@ def test_a_loop_made_a_block():
             T.writes(Y[vi_o])
             with T.init():
                 with T.block("Y_init"):
-                    vi_i = T.axis.spatial(1, 0)
                     T.reads()
-                    T.writes(Y[vi_i + vi_o])
-                    Y[vi_o + vi_i] = T.float32(0)
+                    T.writes(Y[vi_o])
+                    Y[vi_o] = T.float32(0)
             for k_1 in range(4):
                 with T.block("Y"):
-                    vi_i = T.axis.spatial(1, 0)
                     vk_i = T.axis.reduce(4, k_1)
-                    T.reads(Y[vi_i + vi_o], X[vi_i + vi_o, vk_i + vk_o * 4])
-                    T.writes(Y[vi_i + vi_o])
-                    Y[vi_o + vi_i] = Y[vi_o + vi_i] + X[vi_o + vi_i, vk_o * 4 + vk_i]"""
+                    T.reads(Y[vi_o], X[vi_o, vk_i + vk_o * 4])
+                    T.writes(Y[vi_o])
+                    Y[vi_o] = Y[vi_o] + X[vi_o, vk_o * 4 + vk_i]"""
     )
 
 

@@ -9,7 +9,17 @@ import xrelax as tvm
 from xrelax import tir
 from xrelax.lowering.schedule.primitives.trace_text import from_json, python_text, to_json
 from xrelax.script import from_source
-from xrelax.tir.schedule import BlockRV, Code, LoopRV, Schedule, ScheduleError, Trace
+from xrelax.tir.schedule import (
+    BlockRV,
+    Code,
+    ExprRV,
+    Instruction,
+    InstructionKind,
+    LoopRV,
+    Schedule,
+    ScheduleError,
+    Trace,
+)
 
 PRINTED = """\
 # from xrelax import tir
@@ -147,3 +157,23 @@ def test_course_spellings():
     sch = tvm.s_tir.Schedule(from_source(matmul_relu()))
     assert isinstance(sch.get_sblock("Y"), tvm.tir.schedule.SBlockRV)
     assert type(sch.trace) is Trace
+
+
+def test_traces_of_tvm():
+    block = BlockRV()
+    find = Instruction(InstructionKind.get("GetSBlock"), attrs=["Y", "main"], outputs=[block])
+    unit = Instruction(kind=InstructionKind.get("Annotate"), inputs=[block, 4], attrs=["unit"])
+    draw = Instruction(
+        InstructionKind.get("SampleCategorical"), (), [[8, 16], [0.5, 0.5]], [ExprRV()]
+    )
+    trace = Trace([find, unit, draw], {draw: 1})
+    assert trace.as_python()[1:] == [
+        'sch.annotate(block_or_loop=b0, ann_key="unit", ann_val=4)',
+        "v1 = sch.sample_categorical(candidates=[8, 16], probs=[0.5, 0.5], decision=1)",
+    ]
+    lines = [["GetSBlock", [], ["Y", "main"], ["b0"]], ["GetLoops", ["b0"], [], ["l1", "l2", "l3"]]]
+    sch = fresh()
+    Trace.apply_json_to_schedule([lines, []], sch)
+    assert sch.trace.as_json()[0][0] == ["GetBlock", [], ['"Y"', '"main"'], ["b0"]]
+    with pytest.raises(ValueError, match=r"GetBlock: expected attrs \(name, func_name\), got 3"):
+        Instruction(InstructionKind.get("GetBlock"), attrs=["Y", "main", 1])

@@ -172,7 +172,7 @@ class Primitives:
                 verify(self.state.module)
         if self.decisions is not None and sample is not None:
             self.decisions.record(sample, recorded[DECISION])
-        self.trace.append(Instruction(kind, recorded, list(variables_in(result))))
+        self.trace.append(Instruction.of(kind, recorded, list(variables_in(result))))
         return result
 
     def changed(self, functions: Sequence[tir.PrimFuncOp]) -> None:

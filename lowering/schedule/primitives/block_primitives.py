@@ -30,10 +30,10 @@ class BlockPrimitives(Primitives):
         """Put a new block around a loop, or around several blocks and their own loops.
 
         Axes of any kind are divided: loops around the new block ``Y_o`` are bound to its axes, and
-        loops inside to those of the inner blocks. Without `preserve_unit_iters`, axes of extent 1
-        are removed. Returns the new block. Raises ScheduleError if a binding or a predicate mixes
-        inner and outer loops, and if a loop around several blocks is bound to an axis of one that
-        is not spatial.
+        loops inside to those of the inner blocks; an axis of no loop inside is the new block's
+        alone. Without `preserve_unit_iters`, no axis is bound to a loop of one iteration. Returns
+        the new block. Raises ScheduleError if a binding or a predicate mixes inner and outer loops,
+        and if a loop around several blocks is bound to an axis of one that is not spatial.
         """
         if isinstance(target, LoopRV):
             return self.new_block(blockize(self.loop(target), preserve_unit_iters))

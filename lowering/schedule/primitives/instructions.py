@@ -52,6 +52,17 @@ class InstructionKind:
     signature: inspect.Signature
     is_pure: bool
 
+    @staticmethod
+    def get(name: str) -> InstructionKind:
+        """The kind of a name, such as ``GetBlock``, in which TVM may write ``SBlock``.
+
+        Raises ValueError for an unknown one.
+        """
+        found = INSTRUCTIONS.get(name) or INSTRUCTIONS.get(name.replace("SBlock", "Block"))
+        if found is None:
+            raise ValueError(f"expected an instruction ({', '.join(INSTRUCTIONS)}), got '{name}'")
+        return found
+
     @property
     def name(self) -> str:
         """The name in JSON: ``GetBlock`` for ``get_block``."""
@@ -98,13 +109,45 @@ INSTRUCTIONS: dict[str, InstructionKind] = {}
 """Every kind of instruction by its name in JSON."""
 
 
-@dataclass(eq=False)
 class Instruction:
     """A call of a primitive: its arguments by parameter, and its result variables."""
 
-    kind: InstructionKind
-    arguments: dict[str, Any]
-    outputs: list[RandomVariable]
+    def __init__(
+        self,
+        kind: InstructionKind,
+        inputs: Sequence[Any] = (),
+        attrs: Sequence[Any] = (),
+        outputs: Sequence[RandomVariable] = (),
+        decision: Any = None,
+    ):
+        """A call from its `inputs` and `attrs`, each in the order of the parameters.
+
+        Attributes at the end may be left out where parameters have defaults. Raises ValueError for
+        another number of them.
+        """
+        names = [p for p in kind.parameters if p != DECISION]
+        given = {True: inputs, False: attrs}
+        self.kind, self.outputs = kind, list(outputs)
+        self.arguments: dict[str, Any] = {}
+        for is_input, what in ((True, "inputs"), (False, "attrs")):
+            own = [p for p in names if kind.is_input(p) == is_input]
+            values = list(given[is_input])
+            values += [kind.default_of(p) for p in own[len(values) :] if not kind.is_required(p)]
+            if len(values) != len(own):
+                raise ValueError(
+                    f"{kind.name}: expected {what} ({', '.join(own)}), got {len(given[is_input])}"
+                )
+            self.arguments |= dict(zip(own, values, strict=True))
+        self.arguments = {p: self.arguments.get(p, decision) for p in kind.parameters}
+
+    @classmethod
+    def of(
+        cls, kind: InstructionKind, arguments: Mapping[str, Any], outputs: Sequence[RandomVariable]
+    ) -> Instruction:
+        """A call from its arguments by parameter."""
+        new = cls.__new__(cls)
+        new.kind, new.arguments, new.outputs = kind, dict(arguments), list(outputs)
+        return new
 
     @property
     def inputs(self) -> list[Any]:

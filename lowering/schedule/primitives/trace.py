@@ -10,7 +10,6 @@ from ....display.show import show_code
 from ..blocks import ScheduleError
 from .instructions import (
     DECISION,
-    INSTRUCTIONS,
     Instruction,
     InstructionKind,
     Performer,
@@ -29,8 +28,14 @@ DecisionProvider = Callable[[Instruction, list[Any], list[Any], Any], Any]
 class Trace:
     """Instructions in order; TVM's ``Trace``."""
 
-    def __init__(self, insts: Iterable[Instruction] = ()):
-        self.insts = list(insts)
+    def __init__(
+        self,
+        insts: Iterable[Instruction] = (),
+        decisions: Mapping[Instruction, Any] | None = None,
+    ):
+        """A trace of instructions; `decisions` replace those that the instructions have."""
+        given = decisions or {}
+        self.insts = [_decided(i, given[i]) if i in given else i for i in insts]
 
     @property
     def decisions(self) -> dict[Instruction, Any]:
@@ -57,7 +62,7 @@ class Trace:
         self, inst: Instruction, decision: Any, remove_postproc: bool = False
     ) -> Trace:
         """The trace with the decision of one instruction replaced."""
-        new = Instruction(inst.kind, {**inst.arguments, DECISION: decision}, inst.outputs)
+        new = _decided(inst, decision)
         return Trace(new if i is inst else i for i in self._kept(remove_postproc))
 
     def simplified(self, remove_postproc: bool = False) -> Trace:
@@ -141,18 +146,11 @@ class Trace:
         drawn = {number: decision for number, decision in decisions}
         trace = Trace()
         for number, (name, inputs, attrs, outputs) in enumerate(lines):
-            kind = _kind(name)
-            values = {
-                True: iter(from_json(inputs, variables)),
-                False: iter(from_json(attrs, variables)),
-            }
-            arguments = {
-                p: drawn.get(number) if p == DECISION else next(values[kind.is_input(p)])
-                for p in kind.parameters
-            }
             made = [new_variable(text) for text in outputs]
+            values = from_json(inputs, variables), from_json(attrs, variables, is_attribute=True)
+            kind = InstructionKind.get(name)
+            trace.append(Instruction(kind, *values, made, drawn.get(number)))
             variables |= dict(zip(outputs, made, strict=True))
-            trace.append(Instruction(kind, arguments, made))
         return trace
 
     @staticmethod
@@ -199,10 +197,9 @@ def new_variable(name: str) -> RandomVariable:
     return classes[name[0]]()
 
 
-def _kind(name: str) -> InstructionKind:
-    if name not in INSTRUCTIONS:
-        raise ValueError(f"expected an instruction ({', '.join(INSTRUCTIONS)}), got '{name}'")
-    return INSTRUCTIONS[name]
+def _decided(inst: Instruction, decision: Any) -> Instruction:
+    """The instruction with another decision."""
+    return Instruction.of(inst.kind, {**inst.arguments, DECISION: decision}, inst.outputs)
 
 
 def _renamed(value: Any, known: Mapping[RandomVariable, RandomVariable]) -> Any:

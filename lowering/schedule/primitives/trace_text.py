@@ -62,19 +62,26 @@ def to_json(value: Any, names: Names) -> Any:
             return _plain(value)
 
 
-def from_json(value: Any, variables: Mapping[str, RandomVariable]) -> Any:
-    """Parse the result of `to_json`."""
+def from_json(
+    value: Any, variables: Mapping[str, RandomVariable], is_attribute: bool = False
+) -> Any:
+    """Parse the result of `to_json`.
+
+    An attribute that names no variable is a string without double quotes, as TVM writes it.
+    """
     match value:
         case str():
-            return json.loads(value) if value.startswith('"') else variables[value]
+            if value.startswith('"'):
+                return json.loads(value)
+            return variables.get(value, value) if is_attribute else variables[value]
         case list():
-            return [from_json(v, variables) for v in cast("list[Any]", value)]
+            return [from_json(v, variables, is_attribute) for v in cast("list[Any]", value)]
         case {"code": code}:
             return Code(code)
         case {"expr": text}:
             return dim_of(text)
         case {"dict": entries}:
-            return {k: from_json(v, variables) for k, v in entries.items()}
+            return {k: from_json(v, variables, is_attribute) for k, v in entries.items()}
         case _:
             return value
 
