@@ -41,6 +41,7 @@ PASSES: dict[str, str] = {
     "decompose-ops-for-inference": (
         ".lowering.graph.decompose_ops_for_inference:DecomposeOpsForInferencePass"
     ),
+    "decompose-split": ".lowering.graph.decompose_split:DecomposeSplitPass",
     "deduplicate-prim-funcs": ".lowering.graph.deduplicate_prim_funcs:DeduplicatePrimFuncsPass",
     "eliminate-common-subexpr": (
         ".lowering.graph.eliminate_common_subexpr:EliminateCommonSubexprPass"
@@ -89,6 +90,7 @@ PASSES: dict[str, str] = {
     "topological-sort": ".lowering.graph.topological_sort:TopologicalSortPass",
     "unroll-loops": ".lowering.loops.unroll_loops:UnrollLoopsPass",
     "use-dot-products": ".lowering.graph.dot_products:UseDotProductsPass",
+    "use-matrix-products": ".lowering.loops.matrix_products:UseMatrixProductsPass",
     "use-attention": ".lowering.graph.attention:UseAttentionPass",
     "fold-permute-dims": ".lowering.graph.fold_permutations:FoldPermuteDimsPass",
     "use-winograd": ".lowering.graph.winograd:UseWinogradPass",
@@ -126,6 +128,7 @@ STAGES: list[Stage] = [
             "use-winograd",
             "convert-convolution-to-matmul",
             "pack-weights",
+            "decompose-split",
             "fold-constant",
             "eliminate-common-subexpr",
             "dead-code-elimination",
@@ -159,6 +162,7 @@ STAGES: list[Stage] = [
             "hoist-invariants",
             "cse-loops",
             "dce",
+            "use-matrix-products",
             "prefetch-panels",
             "block-sums",
         ),

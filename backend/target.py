@@ -268,9 +268,12 @@ def _probe(triple: str, cpu: str, features: str) -> tuple[str, InstructionSet]:
     architecture = architecture_of(triple)
     with LLVM_LOCK:
         machine = create_target_machine(triple, cpu, features, opt_level=0)
-        with llvm_module(binding().parse_assembly, architecture.probe) as module:
+        probe = architecture.probe.replace("$features", features)
+        with llvm_module(binding().parse_assembly, probe) as module:
             module.triple = triple
             assembly = machine.emit_assembly(module)
+    if (conflict := architecture.conflict(assembly)) is not None:
+        raise BackendError(f"expected features of {triple} {conflict}")
     return str(machine.target_data), architecture.instruction_set(assembly)
 
 

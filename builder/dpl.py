@@ -166,21 +166,37 @@ class _Replacer(PyExprMutator):
         super().__init__()
         self.pattern = pattern
         self.rewriter = rewriter
+        self.changes = 0
 
     def visit_call_(self, op: Call) -> Any:
         call = self.visit_expr_post_order(op)
-        found = self.pattern.extract_matched_expr(call)
-        return call if found is None else self.rewriter(call, found)
+        for alternative in self.pattern.alternatives():
+            found = alternative.extract_matched_expr(call)
+            if found is None:
+                continue
+            new = self.rewriter(call, {self.pattern: call} | found)
+            if not (isinstance(new, Expr) and new == call):
+                self.changes += 1
+                return new
+        return call
 
 
 def rewrite_call(pattern: DFPattern, rewriter: Rewriter, func: Function) -> Function:
     """A copy of a function in which `rewriter` has replaced the calls that match.
 
     It is called with the call and what the parts of the pattern have matched, in order of the
-    program, so that what replaces a call can be part of a later match. What is not used any more is
-    removed. Raises ValueError or Diagnostic with one line where the result is ill-typed.
+    program, so that what replaces a call can be part of a later match, until nothing changes. If it
+    returns the call itself, the other alternatives of ``a | b`` are tried. What is not used any
+    more is removed. Raises ValueError or Diagnostic with one line where the result is ill-typed,
+    and ValueError where replacements match again and again: more often than the function has lines.
     """
-    return remove_all_unused(_Replacer(pattern, rewriter).visit_expr(func))
+    limit = 1 + sum(1 for _ in func.op.walk())
+    for _ in range(limit):
+        replacer = _Replacer(pattern, rewriter)
+        func = remove_all_unused(replacer.visit_expr(func))
+        if not replacer.changes:
+            return func
+    raise ValueError(f"expected replacements to stop matching after {limit} rounds, they go on")
 
 
 def __getattr__(name: str) -> Any:

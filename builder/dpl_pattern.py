@@ -12,7 +12,7 @@ from ..dialects import relax
 from ..dialects.dims import dims_of
 from ..dialects.relax.type_relations import says_less
 from ..ir.call_parts import ExternFunc, GlobalVar, Op
-from ..ir.expr import Expr, view
+from ..ir.expr import Expr, expression, view
 from ..ir.function import Function
 from ..ir.operators import to_value
 from ..ir.struct_info import to_type
@@ -43,11 +43,19 @@ class DFPattern(Linked):
 
     def views(self, found: core.Matches) -> dict[DFPattern, Any]:
         """What the parts have matched as expressions."""
-        return {p: view(found[p.core]) for p in self.all_parts() if p.core in found}
+        views = {p: view(found[p.core]) for p in self.all_parts() if p.core in found}
+        for pattern in self.all_parts():
+            if isinstance(pattern, CallPattern) and pattern.core in found:
+                views |= pattern.attributes(found[pattern.core].owner)
+        return views
 
     def to_rewrite_pattern(self, rewriter: Callable[[Any, Any], Any]) -> RewritePattern:
         """The pattern of xDSL that replaces what matches, in place."""
         return ReplaceMatch(self, rewriter)
+
+    def alternatives(self) -> list[DFPattern]:
+        """The patterns of which one has to match: of ``a | b`` those of `a` and then of `b`."""
+        return [self]
 
     def has_dtype(self, dtype: str) -> DFPattern:
         """The pattern, for tensors of this dtype only."""
@@ -177,10 +185,27 @@ class ConstantPattern(DFPattern):
 class CallPattern(DFPattern):
     """A call whose operation `accepts` accepts; of any arguments where none are given."""
 
-    def __init__(self, accepts: Callable[[Operation], bool], args: Sequence[DFPattern] | None):
+    def __init__(
+        self,
+        accepts: Callable[[Operation], bool],
+        args: Sequence[DFPattern] | None,
+        operator: OpPattern | None = None,
+    ):
+        self.operator = operator
         cores = None if args is None else [a.core for a in args]
         super().__init__(core.Applied(accepts, cores), args or ())
         self.args = list(args or ())
+
+    def attributes(self, op: Any) -> dict[Any, Any]:
+        """The operator, and what patterns beyond the operands match: entries of `Call.attrs`."""
+        if not isinstance(op, relax.OperatorOp):
+            return {}
+        known = {} if self.operator is None else {self.operator: expression(op).op}
+        kinds = type(op).attribute_kinds()
+        names = [n for n in type(op).ORDER or kinds if n in kinds]
+        values = expression(op).attrs
+        extra = zip(self.args[len(op.operands) :], names, strict=False)
+        return known | {p: values[n] for p, n in extra}
 
 
 class FunctionPattern(DFPattern):
@@ -245,6 +270,10 @@ class TupleGetItemPattern(DFPattern):
 class OrPattern(DFPattern):
     """What one of two patterns matches."""
 
+    def alternatives(self) -> list[DFPattern]:
+        parts = [part for part in self.parts if isinstance(part, DFPattern)]
+        return [a for part in parts for a in part.alternatives()]
+
     def match_function(self, function: GlobalVar | ExternFunc | Function) -> bool:
         return any(p.match(function) for p in self.all_parts() if p is not self)
 
@@ -299,7 +328,7 @@ class OpPattern:
     ) -> CallPattern:
         any_operands = varargs or varg_default_wildcard
         accepts = core.operator_named(*self.names)
-        return CallPattern(accepts, None if any_operands else args)
+        return CallPattern(accepts, None if any_operands else args, self)
 
 
 def packed_call(name: str, args: Sequence[DFPattern] | None) -> CallPattern:

@@ -168,7 +168,7 @@ class PyExprMutator(Functor):
         scope = self.builder_.scope
         owner = binding.var.borrowed.owner
         outer, scope.visited = scope.visited, owner if isinstance(owner, Operation) else None
-        with _blaming(lambda: f"at '{str(binding).splitlines()[0]}'"):
+        with _blaming(lambda: f"at '{binding.untyped().splitlines()[0]}'"):
             result = super().visit_binding(binding)
         scope.visited = outer
         return result

@@ -58,6 +58,7 @@ class Interval(NamedTuple):
 Ranges: TypeAlias = Mapping[Atom, Interval]
 
 
+@lru_cache(maxsize=1 << 16)
 def is_non_negative(expr: IntExpr) -> bool:
     """Whether the expression is provably at least 0 for every non-negative value of its symbols."""
     if (value := expr.constant) is not None:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from xdsl.ir import Operation
 
 from ..dialects import relax
 from .expr import Expr, Var, expression, view
+from .parts import Part, Step
 from .struct_info import struct_info as info_of
 from .struct_info import to_type
 
 
-class Binding:
+class Binding(Part):
     """One line of a block: a variable and what it is bound to."""
 
     def __init__(self, var: Var, value: Expr):
@@ -25,13 +27,27 @@ class Binding:
     def __hash__(self) -> int:
         return hash(self.var)
 
-    def __str__(self) -> str:
+    def untyped(self) -> str:
+        """The line without the type of its variable."""
+        return self._line(str(self.var))
+
+    def _text(self) -> str:
+        return self._line(self._annotated())
+
+    def _line(self, target: str) -> str:
         owner = self.value.borrowed.owner
         is_statement = isinstance(owner, Operation) and bool(owner.regions)
-        return str(self.value) if is_statement else f"{self.var} = {self.value}"
+        return str(self.value) if is_statement else f"{target} = {self.value}"
 
-    def __repr__(self) -> str:
-        return str(self)
+    def _annotated(self) -> str:
+        """The variable with its type, which calls with outputs state themselves."""
+        owner = self.value.borrowed.owner
+        if isinstance(owner, relax.CallTIROp | relax.CallDPSPackedOp) and owner.parent is None:
+            return str(self.var)
+        return f"{self.var}: {self.var.struct_info}"
+
+    def _steps(self) -> Iterable[Step]:
+        return [(self.value.borrowed, self.var.borrowed)]
 
 
 class VarBinding(Binding):
@@ -41,12 +57,12 @@ class VarBinding(Binding):
 class MatchCast(Binding):
     """``var = R.match_cast(value, struct_info)``."""
 
-    def __init__(self, var: Var, value: Expr, struct_info: Any):
+    def __init__(self, var: Var, value: Expr, struct_info: Any = None, *, ty: Any = None):
         super().__init__(var, value)
-        self.struct_info = self.ty = info_of(to_type(struct_info))
+        self.struct_info = self.ty = info_of(to_type(struct_info if ty is None else ty))
 
-    def __str__(self) -> str:
-        return f"{self.var} = R.match_cast({self.value}, {self.struct_info})"
+    def _line(self, target: str) -> str:
+        return f"{target} = R.match_cast({self.value}, {self.struct_info})"
 
 
 def binding(op: Operation) -> Binding:

@@ -21,10 +21,11 @@ from .bindings import is_binding as is_binding
 from .bindings import is_result_only
 from .expr import DataflowVar, Expr, expression, owner_of, view
 from .operators import to_value
+from .parts import Part, Step, steps_of
 from .struct_info import AnyStructInfo, struct_info
 
 
-class BindingBlock:
+class BindingBlock(Part):
     """Bindings in order: those of operations of a function, or given ones, of no function yet."""
 
     is_dataflow: ClassVar[bool] = False
@@ -51,13 +52,13 @@ class BindingBlock:
     def __hash__(self) -> int:
         return hash(self._parts)
 
-    def __str__(self) -> str:
+    def _text(self) -> str:
         from .fragments import block_text
 
         return "\n".join([*map(str, self._given), *block_text(self.operations)])
 
-    def __repr__(self) -> str:
-        return str(self)
+    def _steps(self) -> Iterator[Step]:
+        return steps_of(self.bindings)
 
 
 class DataflowBlock(BindingBlock):
@@ -79,15 +80,17 @@ class DataflowBlock(BindingBlock):
             return list(self.op.output.values)
         return [b.var.borrowed for b in self.bindings if not isinstance(b.var, DataflowVar)]
 
-    def __str__(self) -> str:
-        from .fragments import block_text
+    def _text(self) -> str:
+        from .fragments import block_text, value_text
 
         if self.op is not None:
             return "\n".join(block_text([self.op]))
-        return "\n".join(["with R.dataflow():", indent(super().__str__(), "    ")])
+        outputs = f"R.output({', '.join(map(value_text, self.outputs))})"
+        inner = "\n".join([super()._text(), outputs])
+        return "\n".join(["with R.dataflow():", indent(inner, "    ")])
 
 
-class SeqExpr:
+class SeqExpr(Part):
     """The body of a function or of a branch: its block, or blocks and a value of no function yet.
 
     ``SeqExpr([BindingBlock([VarBinding(y, relax.op.nn.relu(x))])], y)``
@@ -143,11 +146,11 @@ class SeqExpr:
     def _parts(self) -> tuple[Any, ...]:
         return (id(self.block), self._given, self._value)
 
-    def __str__(self) -> str:
+    def _text(self) -> str:
         return "\n".join([*map(str, self.blocks), str(self.body)])
 
-    def __repr__(self) -> str:
-        return str(self)
+    def _steps(self) -> Iterator[Step]:
+        return steps_of([*self.blocks, self.body])
 
 
 class If(Expr, shows=relax.IfOp):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 from xdsl.dialects.builtin import TupleType
@@ -11,11 +11,11 @@ from xdsl.ir import Block, Operation, SSAValue
 from ..dialects import relax
 from ..dialects.diagnostics import OpError
 from ..dialects.dims import dim_of, dims_of
-from ..display.show import show_code
 from ..lowering.graph.values import canonical
 from .arithmetic import Arithmetic
 from .detached import FreeVariable, OpenDataflow, is_detached, keep, share
 from .operators import data_of, invoke_op, operand_values, operator_op, to_value
+from .parts import Part, Step
 from .struct_info import (
     AnyStructInfo,
     ObjectStructInfo,
@@ -44,7 +44,7 @@ _KINDS: dict[type[Operation], type[Expr]] = {}
 """The class of expressions that shows each kind of operation; `Operation` is for all others."""
 
 
-class Expr(Arithmetic):
+class Expr(Arithmetic, Part):
     """A value of the graph, `ssa`; two views are equal where they are of the same value.
 
     A view of a value whose operation was erased raises ValueError. A class of expressions names
@@ -118,8 +118,8 @@ class Expr(Arithmetic):
         """Whether the other one is the same value."""
         return self == other
 
-    def script(self) -> str:
-        """The value as TVMScript: the name of a variable, else what computes it."""
+    def _text(self) -> str:
+        """The name of a variable, else what computes the value."""
         from .fragments import expression_text, value_text
 
         owner = self.borrowed.owner
@@ -127,21 +127,14 @@ class Expr(Arithmetic):
             return value_text(self.borrowed)
         return expression_text(owner)
 
-    def show(self, style: str | None = None, black_format: bool | None = None) -> None:
-        """Show the value as TVMScript, as `IRModule.show`."""
-        show_code(self.script(), style, black_format)
+    def _steps(self) -> Iterable[Step]:
+        return [(self.borrowed, None)]
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Expr) and self._value is other._value
 
     def __hash__(self) -> int:
         return hash(self._value)
-
-    def __str__(self) -> str:
-        return self.script()
-
-    def __repr__(self) -> str:
-        return self.script()
 
     def __getitem__(self, index: int) -> Expr:
         size = len(self)

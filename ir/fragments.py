@@ -63,7 +63,7 @@ class FragmentPrinter(FunctionPrinter):
             return self._written(op)
         if isinstance(op, ConstantOp) or not op.results:
             return []
-        return [f"{self.value(op.results[0])} = {self._text(op)}"]
+        return [f"{self.annotated(self.value(op.results[0]), op)} = {self._text(op)}"]
 
     def _written(self, op: LocalFuncOp) -> list[str]:
         inner = [line for o in op.body.block.ops for line in self.lines(o)]
@@ -76,7 +76,9 @@ class FragmentPrinter(FunctionPrinter):
         heads = (f"if {self.value(op.condition)}:", "else:")
         for head, block, value in zip(heads, op.branches, op.yielded, strict=True):
             inner = [line for o in block.ops for line in self.lines(o)]
-            if self.value(value) != self.value(op.result):
+            if op.parent is None:  # no variable is bound to the choice yet
+                inner.append(self.value(value))
+            elif self.value(value) != self.value(op.result):
                 inner.append(f"{self.value(op.result)} = {self.value(value)}")
             found += [head, *(f"    {line}" for line in inner)]
         return found

@@ -113,12 +113,13 @@ class BaseFunc:
         op.properties["attrs"] = DictionaryAttr(entries)
         return type(self)(op)
 
-    def script(self, *, show_meta: bool = False) -> str:
-        """The function as TVMScript that parses back."""
-        from ..script.printer import print_function
+    def script(self, *, show_meta: bool = False, **options: Any) -> str:
+        """The function as TVMScript that parses back; options as of `IRModule.script`."""
+        from ..script.printer import options_of, print_function
 
         assert isinstance(self.op, FuncOp | PrimFuncOp)
-        return print_function(self.op, show_meta=show_meta)
+        options.pop("verbose_expr", None)
+        return print_function(self.op, show_meta=show_meta, options=options_of(**options))
 
     def show(
         self,

@@ -132,11 +132,17 @@ class IRModule:
         copy.pyfuncs, copy.python_class = dict(self.pyfuncs), self.python_class
         return copy
 
-    def script(self, *, show_meta: bool = False, name: str = "Module") -> str:
-        """The module as TVMScript that parses back; with `show_meta` the constants' data too."""
-        from ..script.printer import print_module
+    def script(self, *, show_meta: bool = False, name: str = "Module", **options: Any) -> str:
+        """The module as TVMScript that parses back; with `show_meta` the constants' data too.
 
-        return print_module(self.op, show_meta=show_meta, name=name)
+        Other options are ``show_all_struct_info=False`` (also `show_all_ty`) for bindings without
+        types, and ``module_alias=""`` for calls ``Module.kernel`` in place of ``cls.kernel``.
+        `verbose_expr` concerns expressions: `relax.Expr.script`.
+        """
+        from ..script.printer import options_of, print_module
+
+        options.pop("verbose_expr", None)
+        return print_module(self.op, show_meta=show_meta, name=name, options=options_of(**options))
 
     def show(
         self,

@@ -13,7 +13,9 @@ from ..dialects.dtypes import element_type
 from ..dialects.int_expr import IntExpr
 from ..dialects.relax import FuncType, ObjectType, PrimType, ShapeType, TensorType
 from ..dialects.relax.type_relations import says_less
+from ..dialects.relax.types import type_symbols
 from ..display.rich import displayed
+from .parts import symbol_lines
 
 
 class Shape(tuple[Any, ...]):
@@ -59,11 +61,12 @@ class StructInfo(Generic[TypeT]):
     def __hash__(self) -> int:
         return hash(self.type)
 
-    def script(self) -> str:
-        """The type as TVMScript writes it."""
+    def script(self, *, verbose_expr: bool = False) -> str:
+        """The type as TVMScript writes it; with `verbose_expr` below ``n = T.int64()`` lines."""
         from ..script.printer.relax_types import Types
 
-        return Types({}).text(self.type)
+        declared = sorted(type_symbols(self.type)) if verbose_expr else ()
+        return "\n".join([*symbol_lines(declared), Types({}).text(self.type)])
 
     def __str__(self) -> str:
         return self.script()

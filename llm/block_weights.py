@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..builder import nn, op
-from ..dialects.relax.operators.block_weights import PANEL, PackBlocksOp
+from ..dialects.relax.operators.pack_blocks import PANEL, PackBlocksOp
 from ..ir.expr import Expr
 
 Array = NDArray[Any]

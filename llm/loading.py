@@ -24,9 +24,10 @@ def load(
 ) -> LanguageModel:
     """The language model of a GGUF file, or of a model folder of `transformers`.
 
-    Products with weights of few bits are those of integers, for which activations are rounded in
-    blocks of the weights' size, to 16 bits. With `activations` of "int8" prompts are read faster,
-    since their attention is that of bfloat16 too, and tokens may differ from those of floats;
+    Products with weights of few bits are those of integers: activations are rounded to 16 bits,
+    with a scale for each row. With `activations` of "int8" each block of the weights' size has a
+    scale, prompts are read faster, since their attention is that of bfloat16 too, and tokens may
+    differ from those of floats;
     "float32" does not round. `cache` is the dtype of keys and values: float16, float32, bfloat16,
     or int8 with a scale for each position and head. `weights` is a format to which matrices of
     floats are rounded: "q4_0", "q4_1", "q5_0", "q5_1" or "q8_0"; by default they are float32.

@@ -52,7 +52,8 @@ class Columns:
 
     Columns are in panels of width `panel`, if that is given. With `row_bytes` they are read in
     place, from a matrix of this row stride. Panels larger than the cache are blocked by `steps`,
-    which has the steps in a block for panels of one vector, of two vectors, and so on.
+    which has the steps in a block for panels of one vector, of two vectors, and so on. A vector of
+    columns takes so many `registers` after conversions.
     """
 
     count: int | None
@@ -60,6 +61,7 @@ class Columns:
     panel: int | None = None
     row_bytes: int | None = None
     steps: Sequence[int] = ()
+    registers: int = 1
 
 
 @dataclass(frozen=True)

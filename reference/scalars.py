@@ -12,11 +12,11 @@ from typing import Any, cast
 
 import numpy as np
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FloatAttr, IntegerAttr
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FloatAttr, IntegerAttr, i32
 from xdsl.ir import Operation
 
 from ..dialects.llvm_ext.vectors import FCmpOp, SelectOp, SplatOp
-from ..dialects.tir.dot import BFDotOp, DotOp
+from ..dialects.tir.dot import BFDotOp, DotOp, MatrixDotOp
 from .casts import bitcast, float_to_integer, integer_resize, integer_to_float, resize
 from .values import (
     Binary,
@@ -172,7 +172,7 @@ def _select(op: arith.SelectOp | SelectOp, precision: Precision) -> ScalarFuncti
     return select
 
 
-def _dot(op: DotOp, precision: Precision) -> ScalarFunction:
+def _dot(op: DotOp | MatrixDotOp, precision: Precision) -> ScalarFunction:
     """The sum of the products of the bytes of words."""
     flags = (op.lhs_unsigned, op.rhs_unsigned)
     dtypes = [np.int8 if flag is None else np.uint8 for flag in flags]
@@ -187,7 +187,7 @@ def _dot(op: DotOp, precision: Precision) -> ScalarFunction:
     return dot
 
 
-def _bfdot(op: BFDotOp, precision: Precision) -> ScalarFunction:
+def _bfdot(op: BFDotOp | MatrixDotOp, precision: Precision) -> ScalarFunction:
     """The sum of the products of the bf16 in words."""
     working = np.float64 if precision.float64 else np.float32
 
@@ -201,6 +201,19 @@ def _bfdot(op: BFDotOp, precision: Precision) -> ScalarFunction:
         return a * b + c * d
 
     return dot
+
+
+def _matrix_dot(op: MatrixDotOp, precision: Precision) -> ScalarFunction:
+    """The product of a matrix of two rows of two words, and one of two columns of two."""
+    is_integer = op.result.type.element_type == i32
+    dot = _dot(op, precision) if is_integer else _bfdot(op, precision)
+
+    def product(lhs: Value, rhs: Value) -> Value:
+        rows, columns = np.array([0, 0, 2, 2]), np.array([0, 2, 0, 2])
+        first, second = (dot(lhs[..., rows + k], rhs[..., columns + k]) for k in (0, 1))
+        return first + second
+
+    return product
 
 
 def _splat(op: Operation, precision: Precision) -> ScalarFunction:
@@ -263,6 +276,7 @@ SCALARS: dict[str, Maker] = {
     "vector.bitcast": bitcast,
     DotOp.name: _dot,
     BFDotOp.name: _bfdot,
+    MatrixDotOp.name: _matrix_dot,
     "vector.broadcast": _splat,
     SplatOp.name: _splat,
     SelectOp.name: _select,

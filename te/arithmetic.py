@@ -6,6 +6,8 @@ Trees of integers over symbols alone fold into `IntExpr` at once, so that
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from math import isfinite
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -18,6 +20,23 @@ from ..dialects.dtypes import (
     wrap_to,
 )
 from ..dialects.int_expr import IntExpr, Sym, maximum, minimum
+from ..dialects.python_text import (
+    ADD,
+    AND,
+    BIT_AND,
+    BIT_OR,
+    BIT_XOR,
+    COMPARE,
+    MULTIPLY,
+    NOT,
+    OR,
+    PRIMARY,
+    SHIFT,
+    UNARY,
+    Text,
+    integer_precedence,
+    integer_text,
+)
 from ..runtime.dtype import bfloat16_to_float32, to_bfloat16
 from .operators import Operators
 
@@ -25,25 +44,29 @@ COMPARISONS = ("lt", "le", "gt", "ge", "eq", "ne")
 INTEGER_ONLY = ("bitwise_and", "bitwise_or", "bitwise_xor", "shift_left", "shift_right")
 BOOL_TOO = ("bitwise_and", "bitwise_or", "bitwise_xor", "min", "max", *COMPARISONS)
 
-SYMBOLS = {
-    "add": "+",
-    "sub": "-",
-    "mul": "*",
-    "div": "/",
-    "floordiv": "//",
-    "floormod": "%",
-    "lt": "<",
-    "le": "<=",
-    "gt": ">",
-    "ge": ">=",
-    "eq": "==",
-    "ne": "!=",
-    "bitwise_and": "&",
-    "bitwise_or": "|",
-    "bitwise_xor": "^",
-    "shift_left": "<<",
-    "shift_right": ">>",
+_PRECEDENCE = {
+    "add": ("+", ADD),
+    "sub": ("-", ADD),
+    "mul": ("*", MULTIPLY),
+    "div": ("/", MULTIPLY),
+    "floordiv": ("//", MULTIPLY),
+    "floormod": ("%", MULTIPLY),
+    "lt": ("<", COMPARE),
+    "le": ("<=", COMPARE),
+    "gt": (">", COMPARE),
+    "ge": (">=", COMPARE),
+    "eq": ("==", COMPARE),
+    "ne": ("!=", COMPARE),
+    "bitwise_and": ("&", BIT_AND),
+    "bitwise_or": ("|", BIT_OR),
+    "bitwise_xor": ("^", BIT_XOR),
+    "shift_left": ("<<", SHIFT),
+    "shift_right": (">>", SHIFT),
 }
+"""How operations are written, and how tightly they bind."""
+
+_LOGICAL = {"bitwise_and": ("and", AND), "bitwise_or": ("or", OR)}
+"""The same of bools."""
 
 
 class PrimExpr(Operators):
@@ -64,6 +87,30 @@ class PrimExpr(Operators):
     def astype(self, dtype: str) -> PrimExpr:
         return cast(dtype, self)
 
+    @property
+    def text(self) -> Text:
+        """The expression as TVMScript, and how tightly its outermost operator binds."""
+        return Text(object.__repr__(self))
+
+    def children(self) -> list[PrimExpr]:
+        """The expressions that this one is made of."""
+        return []
+
+    def declared(self) -> Iterator[tuple[str, str]]:
+        """Names and dtypes of variables in it, in order; names may repeat."""
+        for part in self.children():
+            yield from part.declared()
+
+    def script(self, *, verbose_expr: bool = False) -> str:
+        """The expression as TVMScript; with `verbose_expr` below ``n = T.int64()`` lines."""
+        declared = dict.fromkeys(self.declared()) if verbose_expr else ()
+        return "\n".join([*(f"{name} = T.{kind}()" for name, kind in declared), self.text.text])
+
+    def __str__(self) -> str:
+        return self.script()
+
+    __repr__ = __str__
+
 
 ExprLike: TypeAlias = PrimExpr | int | float | bool
 
@@ -78,10 +125,13 @@ class Index(PrimExpr):
     def __hash__(self) -> int:
         return hash(self.expr)
 
-    def __str__(self) -> str:
-        return str(self.expr)
+    @property
+    def text(self) -> Text:
+        return Text(integer_text(self.expr), integer_precedence(self.expr))
 
-    __repr__ = __str__
+    def declared(self) -> Iterator[tuple[str, str]]:
+        for name in sorted(self.expr.symbols()):
+            yield name, self.dtype
 
 
 class Imm(PrimExpr):
@@ -102,10 +152,17 @@ class Imm(PrimExpr):
 
     __int__ = __index__
 
-    def __str__(self) -> str:
-        return str(self.value)
-
-    __repr__ = __str__
+    @property
+    def text(self) -> Text:
+        if self.dtype == "bool":
+            return Text(f"T.bool({bool(self.value)})")
+        if is_float(self.dtype):
+            value = float(self.value)
+            shown = repr(value) if isfinite(value) else f'"{value}"'
+            return Text(f"T.{self.dtype}({shown})")
+        if self.dtype in ("int32", "int64") or self.weak:
+            return Text(str(int(self.value)), PRIMARY if self.value >= 0 else UNARY)
+        return Text(f"T.{self.dtype}({int(self.value)})")
 
 
 class Binary(PrimExpr):
@@ -122,12 +179,20 @@ class Binary(PrimExpr):
             return super().__bool__()
         return is_same(self.lhs, self.rhs) == (self.op == "eq")
 
-    def __str__(self) -> str:
-        if self.op in SYMBOLS:
-            return f"({self.lhs} {SYMBOLS[self.op]} {self.rhs})"
-        return f"{self.op}({self.lhs}, {self.rhs})"
+    def children(self) -> list[PrimExpr]:
+        return [self.lhs, self.rhs]
 
-    __repr__ = __str__
+    @property
+    def text(self) -> Text:
+        lhs, rhs = self.lhs.text, self.rhs.text
+        if self.dtype == "bool" and self.op == "bitwise_xor" and isinstance(self.rhs, Imm):
+            return Text(f"not {lhs.within(NOT)}", NOT)
+        known = _LOGICAL if self.dtype == "bool" and self.op in _LOGICAL else _PRECEDENCE
+        if self.op not in known:
+            return Text(f"T.{self.op}({lhs.text}, {rhs.text})")
+        symbol, level = known[self.op]
+        left = level + 1 if level == COMPARE else level
+        return Text(f"{lhs.within(left)} {symbol} {rhs.within(level + 1)}", level)
 
 
 class Cast(PrimExpr):
@@ -137,10 +202,12 @@ class Cast(PrimExpr):
         self.dtype = dtype
         self.value = value
 
-    def __str__(self) -> str:
-        return f"{self.dtype}({self.value})"
+    def children(self) -> list[PrimExpr]:
+        return [self.value]
 
-    __repr__ = __str__
+    @property
+    def text(self) -> Text:
+        return Text(f'T.Cast("{self.dtype}", {self.value.text.text})')
 
 
 class Call(PrimExpr):
@@ -151,10 +218,15 @@ class Call(PrimExpr):
         self.args = args
         self.dtype = dtype
 
-    def __str__(self) -> str:
-        return f"{self.op}({', '.join(map(str, self.args))})"
+    def children(self) -> list[PrimExpr]:
+        return list(self.args)
 
-    __repr__ = __str__
+    @property
+    def text(self) -> Text:
+        if self.op == "neg":
+            return Text(f"-{self.args[0].text.within(UNARY)}", UNARY)
+        name = "Select" if self.op == "select" else self.op
+        return Text(f"T.{name}({', '.join(a.text.text for a in self.args)})")
 
 
 def is_same(a: PrimExpr, b: PrimExpr) -> bool:

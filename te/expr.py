@@ -5,9 +5,10 @@ They follow TVM's ``PrimExpr``; a node holds its parts and its dtype, nothing is
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from ..dialects.python_text import Text
 from .arithmetic import Binary as Binary
 from .arithmetic import Call as Call
 from .arithmetic import Cast as Cast
@@ -27,10 +28,12 @@ class Var(PrimExpr):
         self.name = name
         self.dtype = dtype
 
-    def __str__(self) -> str:
-        return self.name
+    @property
+    def text(self) -> Text:
+        return Text(self.name)
 
-    __repr__ = __str__
+    def declared(self) -> Iterator[tuple[str, str]]:
+        yield self.name, self.dtype
 
 
 class Let(PrimExpr):
@@ -42,10 +45,16 @@ class Let(PrimExpr):
         self.body = body
         self.dtype = body.dtype
 
-    def __str__(self) -> str:
-        return f"let({self.var} = {self.value}, {self.body})"
+    def children(self) -> list[PrimExpr]:
+        return [self.value, self.body]
 
-    __repr__ = __str__
+    @property
+    def text(self) -> Text:
+        return Text(f"T.Let({self.body}, where={{{self.var}: {self.value}}})")
+
+    def declared(self) -> Iterator[tuple[str, str]]:
+        yield self.var.name, self.var.dtype
+        yield from super().declared()
 
 
 class ExternCall(PrimExpr):
@@ -56,6 +65,9 @@ class ExternCall(PrimExpr):
         self.args = args
         self.dtype = dtype
 
+    def children(self) -> list[PrimExpr]:
+        return [a for a in self.args if isinstance(a, PrimExpr)]
+
 
 class Load(PrimExpr):
     """One element of a buffer or of a tensor that is being defined; `source` says which."""
@@ -65,10 +77,12 @@ class Load(PrimExpr):
         self.indices = indices
         self.dtype = dtype
 
-    def __str__(self) -> str:
-        return f"{self.source.name}[{', '.join(map(str, self.indices))}]"
+    def children(self) -> list[PrimExpr]:
+        return list(self.indices)
 
-    __repr__ = __str__
+    @property
+    def text(self) -> Text:
+        return Text(f"{self.source.name}[{', '.join(map(str, self.indices)) or '()'}]")
 
 
 class Value(PrimExpr):
@@ -99,21 +113,5 @@ class Reduce(PrimExpr):
         self.condition = condition
         self.dtype = source[index].dtype
 
-
-def children(expr: PrimExpr) -> list[PrimExpr]:
-    """The expressions that an expression is made of."""
-    match expr:
-        case Binary():
-            return [expr.lhs, expr.rhs]
-        case Cast():
-            return [expr.value]
-        case Let():
-            return [expr.value, expr.body]
-        case Call() | ExternCall():
-            return [a for a in expr.args if isinstance(a, PrimExpr)]
-        case Load():
-            return list(expr.indices)
-        case Reduce():
-            return [*expr.source, *(() if expr.condition is None else (expr.condition,))]
-        case _:
-            return []
+    def children(self) -> list[PrimExpr]:
+        return [*self.source, *(() if self.condition is None else (self.condition,))]

@@ -17,7 +17,7 @@ from ..dialects.parameters import value_hint
 from ..dialects.tir.regions import infer_regions
 from .arithmetic import cast, dim_expr
 from .emit import Emitter
-from .expr import Index, Load, PrimExpr, Reduce, children
+from .expr import Index, Load, PrimExpr, Reduce
 from .extern import Extern, Scatter
 from .intrinsics import if_then_else
 from .tensor import Compute, IterVar, Tensor
@@ -119,7 +119,7 @@ def _indices(expr: PrimExpr) -> list[IntExpr]:
     """The integer expressions over symbols in an expression."""
     if isinstance(expr, Index):
         return [expr.expr]
-    return [e for child in children(expr) for e in _indices(child)]
+    return [e for child in expr.children() for e in _indices(child)]
 
 
 def _emit_definition(emitter: Emitter, definition: Compute) -> None:

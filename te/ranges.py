@@ -44,6 +44,13 @@ class Range:
     def __hash__(self) -> int:
         return hash(self._interval)
 
+    def script(self, *, verbose_expr: bool = False) -> str:
+        """The range as TVMScript; with `verbose_expr` below ``n = T.int64()`` lines."""
+        ends = (self.min, self.min + self.extent)
+        symbols = {s for e in ends for s in dim_expr(e).symbols()} if verbose_expr else ()
+        text = f"I.Range({', '.join(map(str, ends))})"
+        return "\n".join([*(f"{name} = T.int64()" for name in sorted(symbols)), text])
+
     def __repr__(self) -> str:
         return f"Range({self.min}, {self.min + self.extent})"
 

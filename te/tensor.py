@@ -11,7 +11,7 @@ from ..dialects.dtypes import check_dtype
 from ..dialects.int_expr import IntExpr, IntLike
 from ..dialects.relax.operators.inference import broadcast_dims
 from .arithmetic import const, convert, dim_expr, index_value
-from .expr import ExprLike, Imm, Load, PrimExpr, Var, children
+from .expr import ExprLike, Imm, Load, PrimExpr, Var
 
 ShapeLike: TypeAlias = "Sequence[PrimExpr | int]"
 
@@ -94,7 +94,7 @@ class Compute:
 
 def _nodes(expr: PrimExpr) -> Iterator[PrimExpr]:
     yield expr
-    for child in children(expr):
+    for child in expr.children():
         yield from _nodes(child)
 
 

@@ -1,4 +1,4 @@
-"""Tests compile what they test: none finds the results of an earlier run.
+"""Tests compile what they test; those of models share the kernels of one run.
 
 Of a test marked `sampled`, which has many costly cases, ``--sample 34`` runs one case in 34, and
 ``--sample-others 4`` one in four of the cases of other tests, and of the tests of a front end's
@@ -10,12 +10,14 @@ import shutil
 from collections import defaultdict
 from collections.abc import Iterator
 from random import Random
+from tempfile import TemporaryDirectory
 from time import time_ns
 from typing import Any
 
 import pytest
 
-os.environ["XRELAX_CACHE"] = "0"
+CACHED = ("importers", "llm", "quantization")
+"""Folders of tests of whole models, many of which have equal kernels."""
 
 BROWSER = ("chromium", "chromium-browser", "google-chrome")
 ARGUMENTS = (
@@ -36,9 +38,19 @@ def pytest_configure(config: pytest.Config) -> None:
         if (given := config.getoption(name)) < 1:
             option = name.replace("_", "-")
             raise pytest.UsageError(f"expected --{option} of at least 1, got {given}")
+    if not hasattr(config, "workerinput"):  # workers of pytest-xdist share the folder
+        folder = TemporaryDirectory(prefix="xrelax-tests-", ignore_cleanup_errors=True)
+        os.environ.update(XRELAX_CACHE="0", XRELAX_CACHE_DIR=folder.name)
+        config.add_cleanup(folder.cleanup)
     given = getattr(config, "workerinput", {}).get("sample_seed", config.option.sample_seed)
     drawn = time_ns() // 1_000_000 % 1_000_000
     config.option.sample_seed = drawn if given is None else given
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Turn the cache on for tests that change nothing in the compiler, before their fixtures."""
+    os.environ["XRELAX_CACHE"] = "1" if item.path.parent.name in CACHED else "0"
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -28,6 +28,22 @@ class NEON(InstructionSet):
             return None
         return f"llvm.aarch64.neon.{name}.v4i32.v16i8"
 
+    def matrix_dot(self, lhs_unsigned: bool, rhs_unsigned: bool) -> str | None:
+        """`smmla`, `ummla`, or `usmmla`, which FEAT_I8MM has beside `usdot`."""
+        names = {(False, False): "smmla", (True, True): "ummla", (True, False): "usmmla"}
+        name = names.get((lhs_unsigned, rhs_unsigned))
+        return f"llvm.aarch64.neon.{name}.v4i32.v16i8" if name and "usdot" in self.dots else None
+
+    def matrix_bfdot(self) -> str | None:
+        """`bfmmla`, which FEAT_BF16 has beside `bfdot`."""
+        return "llvm.aarch64.neon.bfmmla" if self.bfdots else None
+
+    def pair_sums(self, is_unsigned: bool, vector_bits: int) -> str | None:
+        """`saddlp` or `uaddlp`; of products of bytes, with `smull` or `umull`."""
+        if vector_bits != self.vector_bits:
+            return None
+        return f"llvm.aarch64.neon.{'u' if is_unsigned else 's'}addlp.v4i32.v8i16"
+
     def bfdot(self, vector_bits: int) -> str | None:
         """`bfdot`."""
         is_there = self.bfdots and vector_bits == self.vector_bits

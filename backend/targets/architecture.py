@@ -88,6 +88,24 @@ class InstructionSet:
         """
         return None
 
+    def pair_sums(self, is_unsigned: bool, vector_bits: int) -> str | None:
+        """The LLVM intrinsic for the sums of pairs of i16 as i32, in the number of these lanes.
+
+        `vector_bits` is the width of its operand, and of its result. `None` if there is none.
+        """
+        return None
+
+    def matrix_dot(self, lhs_unsigned: bool, rhs_unsigned: bool) -> str | None:
+        """The LLVM intrinsic that adds a product of two rows and two columns of eight bytes.
+
+        Its operands are four sums of i32 and two vectors of 16 bytes; see `tir.mmla`.
+        """
+        return None
+
+    def matrix_bfdot(self) -> str | None:
+        """The LLVM intrinsic that adds a product of two rows and two columns of four bf16."""
+        return None
+
     def bfdot(self, vector_bits: int) -> str | None:
         """The LLVM intrinsic that adds dot products of two pairs of bf16 to lanes of f32.
 
@@ -146,11 +164,15 @@ define void @convert(ptr %p, ptr %q) {
   ret void
 }
 """
-    """LLVM IR whose code distinguishes instruction sets."""
+    """LLVM IR whose code distinguishes instruction sets; ``$features`` are those of the target."""
 
     def instruction_set(self, assembly: str) -> InstructionSet:
         """The instruction set of a processor for which LLVM compiles `probe` to `assembly`."""
         return InstructionSet(converts_f16=self.converts_f16(assembly))
+
+    def conflict(self, assembly: str) -> str | None:
+        """What is expected of the features instead, if LLVM aborts for some code of theirs."""
+        return None
 
     @staticmethod
     def converts_f16(assembly: str) -> bool:

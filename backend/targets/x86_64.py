@@ -103,10 +103,23 @@ class X86_64(Architecture):
             return AVX2(**known, dots=dots)
         scales = re.search(r"vscalef.*%ymm", assembly) is not None
         dots = (*dots, 512) if "vpdpbusd" in assembly else dots
-        bfdots = (512,) if "vcvtneps2bf16" in assembly else ()
+        bfdots = (512,) if _converts_bfloat(assembly, "narrow") else ()
         if bfdots and scales:  # AVX512VL
             bfdots = (128, 256, 512)
         return AVX512(**known, scales=scales, dots=dots, bfdots=bfdots)
+
+    def conflict(self, assembly: str) -> str | None:
+        """AVX-NE-CONVERT with AVX-512: LLVM selects `vcvtneps2bf16` of 512 bits for it too."""
+        has_short = _converts_bfloat(assembly, "narrow_short")
+        if "%zmm" not in assembly or not has_short or _converts_bfloat(assembly, "narrow"):
+            return None
+        return "with AVX-512 to include '-avxneconvert', or 'avx512bf16' and 'avx512vl'"
+
+
+def _converts_bfloat(assembly: str, function: str) -> bool:
+    """Whether a function of the probe converts to bf16 by an instruction."""
+    code = re.search(rf"^_?{function}:.*?^\s+ret", assembly, re.MULTILINE | re.DOTALL)
+    return code is not None and "vcvtneps2bf16" in code.group()
 
 
 _REGISTERS = ((128, "xmm"), (256, "ymm"), (512, "zmm"))
@@ -140,9 +153,14 @@ define float @fuse(float %x, float %y, float %z) {
   %sum = call float @llvm.fma.f32(float %x, float %y, float %z)
   ret float %sum
 }
-define <16 x bfloat> @narrow(<16 x float> %x) {
+define <16 x bfloat> @narrow(<16 x float> %x) "target-features"="$features,-avxneconvert"
+    "prefer-vector-width"="512" "min-legal-vector-width"="512" {
   %y = fptrunc <16 x float> %x to <16 x bfloat>
   ret <16 x bfloat> %y
+}
+define <8 x bfloat> @narrow_short(<8 x float> %x) {
+  %y = fptrunc <8 x float> %x to <8 x bfloat>
+  ret <8 x bfloat> %y
 }
 declare i32 @llvm.vector.reduce.add.v16i32(<16 x i32>)
 define i32 @dot(<16 x i8> %a, <16 x i8> %b) {

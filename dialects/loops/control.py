@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import ArrayAttr, IndexType, StringAttr
+from xdsl.dialects.builtin import ArrayAttr, IndexType, IntegerAttr, StringAttr, i64
 from xdsl.ir import BlockArgument, Region, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
+    opt_prop_def,
     prop_def,
     region_def,
     traits_def,
@@ -37,6 +38,8 @@ class ForOp(IRDLOperation):
     """A loop over ``[lower, lower + extent)`` with loop-carried values; MLIR's ``affine.for``.
 
     ``%s = loops.for %k in (0, m) carry (%acc = %zero : f32) { … loops.yield %next : f32 }``
+
+    With ``block 128`` after the bounds, `block-sums` adds the totals of so many iterations.
     """
 
     name = "loops.for"
@@ -45,6 +48,7 @@ class ForOp(IRDLOperation):
     lower = prop_def(ExprAttr)
     extent = prop_def(ExprAttr)
     kind = prop_def(StringAttr)
+    sum_block = opt_prop_def(IntegerAttr)
     carried = var_result_def()
     body = region_def("single_block")
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
@@ -58,6 +62,7 @@ class ForOp(IRDLOperation):
         inits: Sequence[SSAValue],
         body: Region,
         kind: str = "serial",
+        sum_block: int | None = None,
     ):
         operands, (first, size) = pack([lower, extent], values)
         super().__init__(
@@ -66,10 +71,23 @@ class ForOp(IRDLOperation):
                 "lower": ExprAttr.of(first),
                 "extent": ExprAttr.of(size),
                 "kind": StringAttr(kind),
+                "sum_block": None if sum_block is None else IntegerAttr(sum_block, i64),
             },
             result_types=[[v.type for v in inits]],
             regions=[body],
         )
+
+    def like(
+        self,
+        lower: IntExpr,
+        extent: IntExpr,
+        values: Sequence[SSAValue],
+        inits: Sequence[SSAValue],
+        body: Region,
+    ) -> ForOp:
+        """A loop of the same kind with other bounds, carried values and body."""
+        block = None if self.sum_block is None else self.sum_block.value.data
+        return ForOp(lower, extent, values, inits, body, self.kind.data, block)
 
     @property
     def loop_var(self) -> BlockArgument:
@@ -98,6 +116,9 @@ class ForOp(IRDLOperation):
             )
         if (extent := self.extent.data.constant) is not None and extent < 0:
             raise VerifyException(f"expected a loop extent of at least 0, got {extent}")
+        if self.sum_block is not None and self.sum_block.value.data < 1:
+            found = self.sum_block.value.data
+            raise VerifyException(f"expected blocks of sums of at least 1 iteration, got {found}")
         if not isinstance(last, YieldOp):
             raise VerifyException("expected a loop to end with 'loops.yield'")
         types = [v.type for v in self.inits]
@@ -117,6 +138,7 @@ class ForOp(IRDLOperation):
             parser.parse_punctuation(",")
             extent = scope.expr()
         kind = parser.parse_optional_keyword_in(FOR_KINDS) or "serial"
+        block = parser.parse_integer() if parser.parse_optional_keyword("block") else None
         inits: list[SSAValue] = []
 
         def carry() -> None:
@@ -133,7 +155,7 @@ class ForOp(IRDLOperation):
         body = parser.parse_region(args)
         if not isinstance(body.block.last_op, YieldOp):
             body.block.add_op(YieldOp([]))
-        return ForOp(lower, extent, scope.resolve(), inits, body, kind)
+        return ForOp(lower, extent, scope.resolve(), inits, body, kind, block)
 
     def print(self, printer: Printer) -> None:
         printer.print_string(" ")
@@ -143,6 +165,8 @@ class ForOp(IRDLOperation):
         printer.print_string(", ")
         print_expr(printer, self.extent.data, self.operands_)
         printer.print_string(")" if self.kind.data == "serial" else f") {self.kind.data}")
+        if self.sum_block is not None:
+            printer.print_string(f" block {self.sum_block.value.data}")
         if self.inits:
             printer.print_string(" carry (")
             for position, (var, init) in enumerate(zip(self.carry_vars, self.inits, strict=True)):

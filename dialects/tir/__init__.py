@@ -15,10 +15,12 @@ from .block_attributes import InitOp as InitOp
 from .block_attributes import RegionAttr as RegionAttr
 from .dot import BFDotOp as BFDotOp
 from .dot import DotOp as DotOp
+from .dot import MatrixDotOp as MatrixDotOp
 from .func import AssertOp as AssertOp
 from .func import CallExternOp as CallExternOp
 from .func import PrimFuncOp as PrimFuncOp
 from .loop import NONTEMPORAL as NONTEMPORAL
+from .loop import SUM_BLOCK as SUM_BLOCK
 from .loop import ApplyOp as ApplyOp
 from .loop import ForOp as ForOp
 from .types import BufferType as BufferType
@@ -33,6 +35,7 @@ TIRDialect = Dialect(
         CallExternOp,
         BFDotOp,
         DotOp,
+        MatrixDotOp,
         ForOp,
         InitOp,
         LoadOp,

@@ -82,6 +82,54 @@ class BFDotOp(IRDLOperation):
             raise VerifyException(f"expected a result of {expected}, got {self.result.type}")
 
 
+@irdl_op_definition
+class MatrixDotOp(IRDLOperation):
+    """The product of a matrix of two rows and one of two columns; Arm's ``SMMLA``, ``BFMMLA``.
+
+    ``%d = tir.mmla %a, %b {lhs_unsigned} : vector<4xi32> -> vector<4xi32>``. The four words of the
+    left operand are its rows, two words each, those of the right one its columns. Words hold four
+    bytes if the result has i32, as in `tir.dp4a`, and two bf16 if it has f32, as in `tir.bfdot`.
+    The result is the product by rows.
+    """
+
+    name = "tir.mmla"
+    T: ClassVar = VarConstraint("T", AnyAttr())
+    lhs = operand_def(T)
+    rhs = operand_def(T)
+    lhs_unsigned = opt_prop_def(UnitAttr)
+    rhs_unsigned = opt_prop_def(UnitAttr)
+    result = result_def(VectorType)
+    traits = traits_def(Pure())
+    irdl_options = (ParsePropInAttrDict(),)
+    assembly_format = "$lhs `,` $rhs attr-dict `:` type($lhs) `->` type($result)"
+
+    def __init__(
+        self,
+        lhs: SSAValue,
+        rhs: SSAValue,
+        element: Attribute,
+        lhs_unsigned: bool = False,
+        rhs_unsigned: bool = False,
+    ):
+        super().__init__(
+            operands=[lhs, rhs],
+            properties={
+                "lhs_unsigned": UnitAttr() if lhs_unsigned else None,
+                "rhs_unsigned": UnitAttr() if rhs_unsigned else None,
+            },
+            result_types=[VectorType(element, [4])],
+        )
+
+    def verify_(self) -> None:
+        if self.lhs.type != VectorType(i32, [4]):
+            raise VerifyException(f"expected operands of vector<4xi32>, got {self.lhs.type}")
+        if self.result.type not in (VectorType(i32, [4]), VectorType(f32, [4])):
+            raise VerifyException(f"expected a result of four i32 or f32, got {self.result.type}")
+        is_float = self.result.type == VectorType(f32, [4])
+        if is_float and (self.lhs_unsigned is not None or self.rhs_unsigned is not None):
+            raise VerifyException("expected operands of bf16 without 'unsigned', got one with it")
+
+
 def _type_of_sums(words: Attribute) -> Attribute:
     """The type of one f32 for each word."""
     lanes = _lanes_of_words(words)

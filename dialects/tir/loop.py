@@ -26,6 +26,10 @@ from ..sym import ExprAttr, OperandScope, pack, print_expr, verify_args
 NONTEMPORAL = "nontemporal"
 """The annotation of a block whose results are not read again soon: its stores bypass caches."""
 
+SUM_BLOCK = "sum_block"
+"""The annotation of a reduction loop: how many terms are summed before they are added to a total,
+which bounds rounding errors."""
+
 LOOP_KINDS = ("serial", "parallel", "vectorized", "unrolled", "thread_binding")
 
 

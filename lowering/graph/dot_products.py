@@ -30,6 +30,7 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from ...backend.target import Target
+from ...backend.targets.architecture import InstructionSet
 from ...dialects import relax
 from ...dialects.int_expr import ONE, ZERO, IntExpr
 from ...dialects.relax.operators.attention import AttentionOp
@@ -137,9 +138,14 @@ def _operands(
     if not has_dot[left.is_unsigned]:
         if has_dot[not left.is_unsigned]:
             left = left.as_signed(build) if left.is_unsigned else left.as_unsigned(build)
-        elif isa.pair_products(isa.vector_bits) is None:
+        elif isa.pair_products(isa.vector_bits) is None and not _has_pair_sums(isa):
             return None
     return _Operands(left, right.as_signed(build), build)
+
+
+def _has_pair_sums(isa: InstructionSet) -> bool:
+    """Whether there are instructions for products of bytes as 16 bits, and sums of those."""
+    return isa.pair_sums(False, isa.vector_bits) is not None
 
 
 def _product(op: MatmulOp | LinearOp, target: Target) -> SSAValue | None:

@@ -15,8 +15,9 @@
       … tir.store max(x + y, 0) … }
 
 Scratch buffers between the calls are inlined if that is profitable; the default schedule merges the
-remaining nests. A primitive function with other operations than calls of PrimFuncs is not changed.
-Private functions that lose their last call are erased. TVM's ``FuseTIR``.
+remaining nests. Results in bf16 and f16 that a kernel computes and uses are not rounded in between,
+unless an operation only converts a value. A primitive function with other operations than calls of
+PrimFuncs is not changed. Private functions that lose their last call are erased. TVM's ``FuseTIR``.
 """
 
 from __future__ import annotations
@@ -40,6 +41,7 @@ from ..schedule.inline_producers import inline_producers
 from ..verify_calls import unify_call
 from .fuse_ops import is_primitive
 from .fusion_kernel import FusedKernel, NotAKernel, fused_kernel
+from .widen_arithmetic import widen_arithmetic
 
 
 def fuse_tir(module: ModuleOp) -> None:
@@ -60,7 +62,8 @@ def fuse_tir(module: ModuleOp) -> None:
             _call_kernel(call, made[call.callee_name], functions)
     for name, kernel in made.items():
         if kernel.func.attr(IS_SCHEDULED) is None:
-            inline_producers(kernel.func)
+            widen_arithmetic(kernel.func)
+            inline_producers(kernel.func, drops_roundings=True)
         Rewriter.replace_op(functions[name], kernel.func, [])
     _remove_unused(module, before)
 

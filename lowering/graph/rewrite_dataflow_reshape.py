@@ -7,7 +7,8 @@ becomes
     %y = relax.memory.view %x shape = [n, 12, 64] : !relax.tensor<[n, 768], f32> -> …
 
 as do flatten, expand_dims and squeeze. A view shares the memory of its operand. Impure functions
-keep the copies: they may pass tensors to functions that write them. TVM's
+keep the copies: they may pass tensors to functions that write them. So do reshapes that split dims
+of a slice: it is a copy, which is then fused with what reads the result. TVM's
 ``RewriteDataflowReshape``.
 """
 
@@ -26,7 +27,9 @@ from xdsl.pattern_rewriter import (
 )
 
 from ...dialects import relax
-from ...dialects.relax.operators.reshaping import MemoryViewOp, ReshapingOp
+from ...dialects.relax.operators.reshaping import MemoryViewOp, ReshapingOp, only_splits
+from ...dialects.relax.operators.slicing import StridedSliceOp
+from .graph_builder import dims_of
 
 
 class ViewReshape(RewritePattern):
@@ -37,11 +40,19 @@ class ViewReshape(RewritePattern):
         source, result = op.x.type, op.result.type
         assert isinstance(source, relax.TensorType) and isinstance(result, relax.TensorType)
         known = source.dims is not None and source.dtype is not None and result.dims is not None
-        if known and not isinstance(op, MemoryViewOp):
+        if known and not isinstance(op, MemoryViewOp) and not _is_part_of_copy(op):
             view = MemoryViewOp.of([op.x], {"shape": result.dims})
             view.location = op.location
             view.result.name_hint = op.result.name_hint
             rewriter.replace(op, view)
+
+
+def _is_part_of_copy(op: ReshapingOp) -> bool:
+    """Whether an operator splits dims of a slice that nothing else reads."""
+    source, target = dims_of(op.x), dims_of(op.result)
+    if not isinstance(op.x.owner, StridedSliceOp) or not op.x.has_one_use():
+        return False
+    return source is not None and target is not None and only_splits(source, target)
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@
 
 Weights are constant, and transformed when the module is loaded. Tiles of 4x4 results take a quarter
 of the multiplications, tiles of 2x2 four ninths. Results differ from those of the direct form by
-rounding: for 4x4 by up to 3e-6 of the largest one, which takes at most 256 channels.
+rounding: for 4x4 by up to 3e-6 of the largest one, since channels are summed in blocks of 128.
 """
 
 from __future__ import annotations

@@ -1,11 +1,12 @@
-"""`tir.dp4a` and `tir.bfdot`, and their sums with another number: one instruction, where the
-target has it."""
+"""`tir.dp4a`, `tir.bfdot` and `tir.mmla`, and their sums with another number: one instruction,
+where the target has it."""
 
 from __future__ import annotations
 
 from xdsl.dialects import arith, llvm, vector
 from xdsl.dialects.builtin import ArrayAttr, BFloat16Type, IntegerType, bf16, i8, i16, i32
 from xdsl.ir import Block, Operation, SSAValue
+from xdsl.utils.exceptions import PassFailedException
 
 from ...dialects import llvm_ext, tir
 from ...dialects.llvm_ext import CastKind
@@ -27,7 +28,7 @@ _HIGH_BITS = 0x80808080 - (1 << 32)
 _BYTES_OF_64 = 0x40404040
 
 
-Dot = tir.DotOp | tir.BFDotOp
+Dot = tir.DotOp | tir.BFDotOp | tir.MatrixDotOp
 Addition = arith.AddiOp | arith.AddfOp
 
 
@@ -95,16 +96,31 @@ def _sum_of_dots(op: Operation | Block) -> list[Dot] | None:
 
 
 def _dot(f: FunctionBuilder, op: Dot, total: SSAValue | None) -> SSAValue:
+    if total is None:
+        zero, type_ = f.integer(0, f.value(op.lhs).type), op.result.type
+        is_same = zero.type == type_
+        total = zero if is_same else f.emit(llvm_ext.CastOp, (zero,), type_, _BITCAST)
+    if isinstance(op, tir.MatrixDotOp):
+        return _matrix_dot(f, op, total)
     if isinstance(op, tir.BFDotOp):
         return _float_dot(f, op, total)
     return _integer_dot(f, op, total)
 
 
-def _float_dot(f: FunctionBuilder, op: tir.BFDotOp, total: SSAValue | None) -> SSAValue:
+def _matrix_dot(f: FunctionBuilder, op: tir.MatrixDotOp, total: SSAValue) -> SSAValue:
+    """One instruction; `use-matrix-products` makes products only where the target has it."""
+    lhs, rhs = f.values(op.operands)
+    isa, is_integer = f.module.isa, op.result.type.element_type == i32
+    signs = op.lhs_unsigned is not None, op.rhs_unsigned is not None
+    name = isa.matrix_dot(*signs) if is_integer else isa.matrix_bfdot()
+    if name is None:
+        raise PassFailedException("expected a target with an instruction for 'tir.mmla'")
+    return _instruction(f, name, total, lhs, rhs, i8 if is_integer else bf16)
+
+
+def _float_dot(f: FunctionBuilder, op: tir.BFDotOp, total: SSAValue) -> SSAValue:
     lhs, rhs = f.values(op.operands)
     type_ = op.result.type
-    if total is None:
-        total = f.emit(llvm_ext.CastOp, (f.integer(0, lhs.type),), type_, _BITCAST)
     name = f.module.isa.bfdot(32 * lane_count(type_))
     if name is not None:
         return _instruction(f, name, total, lhs, rhs, bf16)
@@ -115,12 +131,11 @@ def _float_dot(f: FunctionBuilder, op: tir.BFDotOp, total: SSAValue | None) -> S
     return total
 
 
-def _integer_dot(f: FunctionBuilder, op: tir.DotOp, total: SSAValue | None) -> SSAValue:
+def _integer_dot(f: FunctionBuilder, op: tir.DotOp, total: SSAValue) -> SSAValue:
     words, signs = (op.lhs, op.rhs), (op.lhs_unsigned is not None, op.rhs_unsigned is not None)
     if signs == (False, True):
         words, signs = (op.rhs, op.lhs), (True, False)
     lhs, rhs = (f.value(word) for word in words)
-    total = f.integer(0, lhs.type) if total is None else total
     bits = 32 * lane_count(lhs.type)
     if (name := f.module.isa.dot(*signs, bits)) is not None:
         return _instruction(f, name, total, lhs, rhs)
@@ -165,6 +180,8 @@ def _products(
     """The sum of the products of bytes as integers of 16 or 32 bits."""
     if (name := f.module.isa.pair_products(32 * lane_count(lhs.type))) is not None:
         return _pair_products(f, name, total, (lhs, rhs), signs)
+    if (name := f.module.isa.pair_sums(all(signs), 32 * lane_count(lhs.type))) is not None:
+        return _pair_sums(f, name, total, (lhs, rhs), signs)
     lanes = max(lane_count(lhs.type), 1)
     left, right = (_bytes(f, w, lanes, s) for w, s in zip((lhs, rhs), signs, strict=True))
     products = combine(f, llvm.MulOp, left, right)
@@ -194,6 +211,34 @@ def _pair_products(
     return total
 
 
+def _pair_sums(
+    f: FunctionBuilder,
+    name: str,
+    total: SSAValue,
+    words: tuple[SSAValue, SSAValue],
+    signs: tuple[bool, bool],
+) -> SSAValue:
+    """The sum of the products of bytes as 16 bits, of the low halves of words and the high ones.
+
+    Products fit: those of mixed signs are at least -32640, and those of two unsigned bytes are
+    added as unsigned ones.
+    """
+    lanes = lane_count(total.type)
+    sixteen = f.integer(16, total.type)
+    for is_high in (False, True):
+        sides = list[SSAValue]()
+        for word, is_unsigned in zip(words, signs, strict=True):
+            moved = combine(f, llvm.LShrOp, word, sixteen) if is_high else word
+            half = f.emit(llvm.TruncOp, (moved,), vector_of(i16, lanes))
+            bytes_ = f.emit(llvm_ext.CastOp, (half,), vector_of(i8, 2 * lanes), _BITCAST)
+            kind = llvm.ZExtOp if is_unsigned else llvm.SExtOp
+            sides.append(f.emit(kind, (bytes_,), vector_of(i16, 2 * lanes)))
+        products = combine(f, llvm.MulOp, *sides)
+        sums = f.intrinsic(name, (products,), total.type, _NO_OVERLOADS)
+        total = combine(f, llvm.AddOp, total, sums)
+    return total
+
+
 def _bytes(f: FunctionBuilder, word: SSAValue, lanes: int, is_unsigned: bool) -> SSAValue:
     """The bytes of words as integers of 32 bits."""
     bytes_ = f.emit(llvm_ext.CastOp, (word,), vector_of(i8, BYTES * lanes), _BITCAST)
@@ -214,5 +259,6 @@ DOT_PRODUCTS: dict[type[Operation], Lowering] = {
     arith.AddfOp: _lower_addition(FLOATS[arith.AddfOp]),
     tir.DotOp: _lower_dot,
     tir.BFDotOp: _lower_dot,
+    tir.MatrixDotOp: _lower_dot,
 }
 """How dot products, and additions of them, are lowered."""

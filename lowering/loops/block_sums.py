@@ -77,6 +77,9 @@ class _Blocker:
             return
         most = _longest(loop, sums)
         size = max(1, most // max(_additions(loop, p, most) for p in sums))
+        given, loop.sum_block = loop.sum_block, None
+        if given is not None and loop.extent.data != IntExpr.of(given.value.data):
+            loop = self._split(loop, sums, given.value.data)
         sizes = [size, *[BLOCK] * (LEVELS - 1)]
         if isinstance(loop.parent_op(), loops.ForOp) and constant_limit(loop.extent.data) is None:
             sizes = sizes[: 1 if size > 1 else 2]  # rows are often short: more takes longer

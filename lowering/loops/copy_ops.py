@@ -119,7 +119,7 @@ class Copier:
             return
         inits = [scope.value(v) for v in op.inits]
         body = Block(arg_types=op.body.block.arg_types)
-        loop = loops.ForOp(lower, extent, scope.values.list, inits, Region(body), op.kind.data)
+        loop = op.like(lower, extent, scope.values.list, inits, Region(body))
         scope.emit(loop)
         for old, new in zip(op.body.block.args, body.args, strict=True):
             scope.define(old, new)

@@ -151,11 +151,10 @@ def _rebuilt(
             var = body.args[1 + position]
             var.replace_all_uses_with(inits[position])
             body.erase_arg(var)
-    return loops.ForOp(
+    return loop.like(
         loop.lower.data,
         loop.extent.data,
         list(loop.operands_),
         [*(inits[p] for p in kept), *starts],
         loop.detach_region(loop.body),
-        loop.kind.data,
     )

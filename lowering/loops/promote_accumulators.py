@@ -188,9 +188,7 @@ class _Promoter:
         inits = [self._content(p, known, masks, around) for p in places]
         lower, extent = self.scope.exprs([op.lower.data, op.extent.data], op.operands_)
         _carry_in_body(op, places, self.scope)
-        loop = loops.ForOp(
-            lower, extent, values, [*op.inits, *inits], op.detach_region(op.body), op.kind.data
-        )
+        loop = op.like(lower, extent, values, [*op.inits, *inits], op.detach_region(op.body))
         around.add_op(loop)
         results = loop.carried[len(op.inits) :]
         for place, result in zip(places, results, strict=True):

@@ -196,13 +196,12 @@ class _Promotion:
         assert body.last_op is not None
         _drop(body.last_op)
         body.add_op(loops.YieldOp([*last, *(inner[p] for p in places)]))
-        loop = loops.ForOp(
+        loop = op.like(
             op.lower.data,
             op.extent.data,
             list(op.operands_),
             [*op.inits, *inits],
             op.detach_region(op.body),
-            op.kind.data,
         )
         loop.location = op.location
         block = op.parent

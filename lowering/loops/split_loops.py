@@ -134,7 +134,7 @@ def _part(
     op.erase()
     assert isinstance(test, Operation)
     _erase_unused(test)
-    return loops.ForOp(lower, extent, values, [], loop.detach_region(loop.body))
+    return loop.like(lower, extent, values, [], loop.detach_region(loop.body))
 
 
 def _inline(region: Region, before: Operation) -> list[SSAValue]:

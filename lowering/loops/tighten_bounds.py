@@ -138,7 +138,7 @@ def _rebuild(
         _set_bounds(condition, left, values)
     else:
         _inline(condition)
-    loop = loops.ForOp(lower, extent, values, [], op.detach_region(op.body), op.kind.data)
+    loop = op.like(lower, extent, values, [], op.detach_region(op.body))
     block = op.parent
     assert block is not None
     if outside:

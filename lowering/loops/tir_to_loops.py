@@ -21,7 +21,7 @@ from typing import Any
 
 from xdsl.context import Context
 from xdsl.dialects.arith import ConstantOp
-from xdsl.dialects.builtin import IndexType, ModuleOp
+from xdsl.dialects.builtin import IndexType, IntegerAttr, ModuleOp
 from xdsl.ir import Block, Operation, Region
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
@@ -112,9 +112,18 @@ class _FunctionConverter:
 
     def open_loop(self, op: tir.ForOp, lower: IntExpr, extent: IntExpr) -> tuple[loops.ForOp, Atom]:
         body = Block(arg_types=[IndexType()])
-        loop = loops.ForOp(lower, extent, self.scope.values.list, [], Region(body), op.kind.data)
+        values, block = self.scope.values.list, self._sum_block(op)
+        loop = loops.ForOp(lower, extent, values, [], Region(body), op.kind.data, block)
         self.scope.emit(loop)
         return loop, self.scope.define_loop(op.loop_var, body.args[0], lower, extent)
+
+    def _sum_block(self, op: tir.ForOp) -> int | None:
+        given = None if op.annotations is None else op.annotations.data.get(tir.SUM_BLOCK)
+        if isinstance(given, IntegerAttr):
+            return given.value.data
+        if given is not None:
+            self.fail(f"expected '{tir.SUM_BLOCK}' to be an integer, got {given}")
+        return None
 
     def convert_block(self, op: tir.BlockOp) -> None:
         numbering = op.numbering()

@@ -232,7 +232,7 @@ class VectorCopier(LaneValues):
         pairs = list(zip(op.carry_vars, op.inits, strict=True))
         inits = [self.vector(v) if var in varying else scope.value(v) for var, v in pairs]
         body = Block(arg_types=[IndexType(), *(v.type for v in inits)])
-        loop = loops.ForOp(lower, extent, scope.values.list, inits, Region(body), op.kind.data)
+        loop = op.like(lower, extent, scope.values.list, inits, Region(body))
         scope.emit(loop)
         for old, new in zip(op.body.block.args, body.args, strict=True):
             scope.define(old, new)

@@ -14,7 +14,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
+from xdsl.dialects.arith import ExtFOp, TruncFOp
 from xdsl.ir import Block, Operation, SSAValue
+from xdsl.rewriter import Rewriter
 
 from ...dialects import tir
 from ...dialects.int_expr import ZERO, IntExpr
@@ -42,6 +44,13 @@ from .regions import refresh_around
 
 EXPRESSIONS = (*ARITHMETIC, "tir.load", "tir.apply", "scf.if", "scf.yield")
 """Operations that only compute scalars, perhaps from memory."""
+
+
+STEPS = {
+    *(f"math.{name}" for name in ("ceil", "floor", "round", "roundeven", "trunc")),
+    *(f"arith.{name}" for name in ("cmpf", "fptosi", "fptoui")),
+}
+"""Operations for which a small difference of an operand may be a large one of the result."""
 
 
 @dataclass(frozen=True)
@@ -97,19 +106,25 @@ class Inlining:
     consumers: list[tir.BlockOp]
 
 
-def inline_block(definition: Definition) -> Inlining:
-    """`compute_inline` without updating the declared regions of other blocks."""
+def inline_block(definition: Definition, drops_roundings: bool = False) -> Inlining:
+    """`compute_inline` without updating the declared regions of other blocks.
+
+    With `drops_roundings` a result that is rounded to a shorter float, and is not the mere
+    conversion of an element, is used in its own precision.
+    """
     uses = _inlinable_uses(definition)
     buffer = definition.store.buffer
     loads = _in_order(uses.loads)
     consumers = [p for op in loads for p in ancestors(op) if isinstance(p, tir.BlockOp)]
-    _replace_loads(definition, loads)
+    _replace_loads(definition, loads, drops_roundings)
     erase_nest(definition.block)
     return Inlining(buffer, list(dict.fromkeys(consumers)))
 
 
 def inline_blocks(
-    blocks: Iterable[tir.BlockOp], is_profitable: Callable[[Definition], bool]
+    blocks: Iterable[tir.BlockOp],
+    is_profitable: Callable[[Definition], bool],
+    drops_roundings: bool = False,
 ) -> None:
     """Inline the blocks for which this is possible and profitable; consumers before producers."""
     done: list[Inlining] = []
@@ -117,7 +132,7 @@ def inline_blocks(
         try:
             definition = defines(block)
             if is_profitable(definition):
-                done.append(inline_block(definition))
+                done.append(inline_block(definition, drops_roundings))
         except ScheduleError:
             continue
     refresh_around(b for inlining in done for b in inlining.consumers)
@@ -240,7 +255,9 @@ def _in_order(loads: Sequence[tir.LoadOp]) -> list[tir.LoadOp]:
     return [op for op in operations_in(func) if isinstance(op, tir.LoadOp) and op in wanted]
 
 
-def _replace_loads(definition: Definition, loads: Sequence[tir.LoadOp]) -> None:
+def _replace_loads(
+    definition: Definition, loads: Sequence[tir.LoadOp], drops_roundings: bool
+) -> None:
     numbering = Values()
     known: dict[tuple[Block | None, tuple[IntExpr, ...]], SSAValue] = {}
     copies: list[Operation] = []
@@ -254,6 +271,8 @@ def _replace_loads(definition: Definition, loads: Sequence[tir.LoadOp]) -> None:
             copier.copy_all(definition.ops)
             known[key] = copier.value(definition.store.value)
             copies += copier.insert_before(load)
+        if drops_roundings:
+            _drop_rounding(known[key], load)
         load.result.replace_all_uses_with(known[key])
         load.detach()
         load.erase()
@@ -261,6 +280,19 @@ def _replace_loads(definition: Definition, loads: Sequence[tir.LoadOp]) -> None:
         if not any(r.uses for r in op.results):
             op.detach()
             op.erase()
+
+
+def _drop_rounding(value: SSAValue, load: tir.LoadOp) -> None:
+    """Let what extends the result of a load use a value before it is rounded, unless it steps."""
+    rounding = value.owner
+    if not isinstance(rounding, TruncFOp) or isinstance(rounding.input.owner, tir.LoadOp):
+        return
+    for use in list(load.result.uses):
+        extended = use.operation
+        if not isinstance(extended, ExtFOp) or extended.result.type != rounding.input.type:
+            continue
+        if not any(u.operation.name in STEPS for u in extended.result.uses):
+            Rewriter.replace_op(extended, [], [rounding.input])
 
 
 def drop_unused_buffer(buffer: SSAValue) -> None:

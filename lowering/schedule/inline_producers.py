@@ -29,9 +29,9 @@ EXPENSIVE = ("math.", "arith.div", "arith.rem", "arith.floordiv", "arith.ceildiv
 """Operations that are not repeated."""
 
 
-def inline_producers(func: tir.PrimFuncOp) -> None:
+def inline_producers(func: tir.PrimFuncOp, drops_roundings: bool = False) -> None:
     """Inline the scratch buffers of a function if that is profitable, the last ones first."""
-    inline_blocks(reversed(blocks_in(func)), _pays)
+    inline_blocks(reversed(blocks_in(func)), _pays, drops_roundings)
 
 
 def _pays(definition: Definition) -> bool:

@@ -7,7 +7,7 @@ import operator
 from typing import Any, TypeAlias
 
 from ...te.arithmetic import binary, const
-from ...te.expr import Imm, Load, PrimExpr, children
+from ...te.expr import Imm, Load, PrimExpr
 from ...te.intrinsics import (
     boolean,
     if_then_else,
@@ -171,4 +171,4 @@ def _shortcut(is_and: bool, lhs: PrimExpr, rhs: PrimExpr) -> PrimExpr:
 
 def reads_memory(expr: PrimExpr) -> bool:
     """Whether an expression has a load in it."""
-    return isinstance(expr, Load) or any(map(reads_memory, children(expr)))
+    return isinstance(expr, Load) or any(map(reads_memory, expr.children()))

@@ -10,7 +10,7 @@ from xdsl.ir import Block, Region
 
 from ...dialects import tir
 from ...te.emit import Emitter
-from ...te.expr import ExternCall, Imm, PrimExpr, children
+from ...te.expr import ExternCall, Imm, PrimExpr
 from ...te.intrinsics import boolean
 from .bindings import BindingParser
 from .blocks import BlockParser
@@ -202,4 +202,4 @@ class StatementParser(StatementReader):
 
 
 def _calls(expr: PrimExpr) -> bool:
-    return isinstance(expr, ExternCall) or any(map(_calls, children(expr)))
+    return isinstance(expr, ExternCall) or any(map(_calls, expr.children()))

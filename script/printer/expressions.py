@@ -2,32 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import cast
 
 from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import FloatAttr, IndexType, IntegerAttr, IntegerType, i32
 from xdsl.ir import Operation, SSAValue
 
-from ...dialects.int_expr import Arg, Atom, Compound, IntExpr, IntLike, Sym, render
+from ...dialects.int_expr import Arg, Atom, IntExpr, IntLike, Sym
+from ...dialects.python_text import integer_precedence, integer_text
 from ...dialects.sym import Values, exprs_of
 from ...dialects.tir import ApplyOp, BFDotOp, BufferType, CallExternOp, DotOp, LoadOp, MatchBufferOp
 from ...dialects.tir.scalar_ops import reads_memory, yielded
 from . import operators as table
 from .literals import call_text, quote, typed_float, typed_int
 from .operators import Signs, Text, dtype_of, input_sign, sized_integer
-
-PYTHON_SPELLING = {
-    "floordiv": "{0} // {1}",
-    "mod": "{0} % {1}",
-    "min": "T.min({2}, {3})",
-    "max": "T.max({2}, {3})",
-}
-
-
-def integer_text(expr: IntExpr, name_of: Callable[[Sym | Arg], str]) -> str:
-    """An integer expression with Python's operators."""
-    return render(expr, name_of, PYTHON_SPELLING)
 
 
 class Expressions:
@@ -87,7 +76,7 @@ class Expressions:
                 return self._computed_index(value.owner, whole)
             return self.value(value).within(table.PRIMARY)
 
-        return Text(integer_text(flat, name_of), _precedence(flat))
+        return Text(integer_text(flat, name_of), integer_precedence(flat))
 
     def _computed_index(self, op: arith.IndexCastOp, whole: bool) -> str:
         """A scalar as an index; where it is the whole index, its conversion goes without saying."""
@@ -276,16 +265,3 @@ def _is_zero(value: SSAValue) -> bool:
 def _is_true(value: SSAValue) -> bool:
     owner = value.owner
     return isinstance(owner, arith.ConstantOp) and owner.value == IntegerAttr.from_bool(True)
-
-
-def _precedence(expr: IntExpr) -> int:
-    if (value := expr.constant) is not None:
-        return table.PRIMARY if value >= 0 else table.UNARY
-    if len(expr.terms) > 1:
-        return table.ADD
-    atom = expr.as_atom
-    if atom is None:
-        return table.MULTIPLY if all(c > 0 for _, c in expr.terms) else table.ADD
-    if isinstance(atom, Compound) and atom.op in ("floordiv", "mod"):
-        return table.MULTIPLY
-    return table.PRIMARY

@@ -15,6 +15,7 @@ from ...lowering.functions import PRIVATE
 from .expressions import Expressions
 from .literals import dictionary_text, quote
 from .metadata import OMITTED, Metadata
+from .options import Options
 from .relax import FunctionPrinter
 from .tir_blocks import declare_buffer, shape_text, symbols_in_order
 from .tir_statements import Statements, live_operations
@@ -126,6 +127,7 @@ def print_module(
     show_meta: bool = False,
     name: str = "Module",
     metadata: Metadata | None = None,
+    options: Options = Options(),
 ) -> str:
     """The module as a class `name` of TVMScript; with `show_meta` its constants' data as well.
 
@@ -143,19 +145,21 @@ def print_module(
         for position, function in enumerate(functions):
             if position or module.attributes:
                 body.line()
-            uses |= _write_function(body, function, metadata, name)
+            uses |= _write_function(body, function, metadata, name, options)
         if not functions and not module.attributes:
             body.line("pass")
     return _assemble(body, metadata, uses, show_meta)
 
 
-def print_function(op: PrimFuncOp | FuncOp, *, show_meta: bool = False) -> str:
+def print_function(
+    op: PrimFuncOp | FuncOp, *, show_meta: bool = False, options: Options = Options()
+) -> str:
     """One function as TVMScript; functions of its module are called by their bare names.
 
     Raises ValueError as `print_module` does.
     """
     body, metadata = Writer(), Metadata()
-    uses = _write_function(body, _function(op), metadata, None)
+    uses = _write_function(body, _function(op), metadata, None, options)
     return _assemble(body, metadata, uses, show_meta)
 
 
@@ -172,13 +176,17 @@ def _order(op: PrimFuncOp | FuncOp) -> tuple[bool, str]:
 
 
 def _write_function(
-    writer: Writer, op: PrimFuncOp | FuncOp, metadata: Metadata, module_name: str | None
+    writer: Writer,
+    op: PrimFuncOp | FuncOp,
+    metadata: Metadata,
+    module_name: str | None,
+    options: Options,
 ) -> set[str]:
     """Write a function; returns the script modules that it mentions."""
     if isinstance(op, PrimFuncOp):
         write_prim_func(writer, op)
         return {"T"}
-    printer = FunctionPrinter(writer, op, metadata, module_name)
+    printer = FunctionPrinter(writer, op, metadata, module_name, options)
     printer.write()
     return {"R", "T"} if printer.symbols else {"R"}
 

@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, cast
+from typing import cast
 
 from xdsl.dialects.arith import CmpiOp
 from xdsl.dialects.builtin import IntegerType
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ...dialects.dtypes import dtype_name, is_unsigned
+from ...dialects.python_text import ADD as ADD
+from ...dialects.python_text import AND as AND
+from ...dialects.python_text import BIT_AND as BIT_AND
+from ...dialects.python_text import BIT_OR as BIT_OR
+from ...dialects.python_text import BIT_XOR as BIT_XOR
+from ...dialects.python_text import COMPARE as COMPARE
+from ...dialects.python_text import MULTIPLY as MULTIPLY
+from ...dialects.python_text import NOT as NOT
+from ...dialects.python_text import OR as OR
+from ...dialects.python_text import PRIMARY as PRIMARY
+from ...dialects.python_text import SHIFT as SHIFT
+from ...dialects.python_text import UNARY as UNARY
+from ...dialects.python_text import Text as Text
 from ...dialects.tir import BufferType, CallExternOp, LoadOp
 from ...dialects.tir.scalar_ops import yielded
 
@@ -100,21 +113,6 @@ class Signs:
     def common(self, values: list[SSAValue]) -> bool | None:
         """The signedness of the first value that has one of its own."""
         return next((s for v in values if (s := self.natural(v)) is not None), None)
-
-
-OR, AND, NOT, COMPARE, BIT_OR, BIT_XOR, BIT_AND, SHIFT, ADD, MULTIPLY, UNARY, PRIMARY = range(12)
-"""Python's precedences, from loose to tight."""
-
-
-class Text(NamedTuple):
-    """An expression and how tightly its outermost operator binds."""
-
-    text: str
-    precedence: int = PRIMARY
-
-    def within(self, precedence: int) -> str:
-        """The text, in parentheses where an operand has to bind at least this tightly."""
-        return self.text if self.precedence >= precedence else f"({self.text})"
 
 
 BINARY: dict[str, tuple[str, int]] = {

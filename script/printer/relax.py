@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import DictionaryAttr
+from xdsl.dialects.builtin import DictionaryAttr, TupleType
 from xdsl.ir import Block, Operation, SSAValue
 
 from ...dialects.relax import (
@@ -26,6 +26,7 @@ from ...dialects.relax import (
 from ...dialects.relax.types import type_symbols
 from .literals import call_text, dictionary_text
 from .metadata import Metadata
+from .options import Options
 from .relax_values import ValueTexts
 from .writer import Names, Writer
 
@@ -36,8 +37,15 @@ _EFFECTS = (AssertOp, CallPackedOp, PrintOp)
 class FunctionPrinter(ValueTexts):
     """Writes one graph function; `module_name` is the class it stands in, if any."""
 
-    def __init__(self, writer: Writer, func: FuncOp, metadata: Metadata, module_name: str | None):
-        super().__init__(metadata, module_name)
+    def __init__(
+        self,
+        writer: Writer,
+        func: FuncOp,
+        metadata: Metadata,
+        module_name: str | None,
+        options: Options = Options(),
+    ):
+        super().__init__(metadata, module_name, options)
         self.writer = writer
         self.func = func
         callees = [
@@ -46,7 +54,8 @@ class FunctionPrinter(ValueTexts):
             if isinstance(o, CallOp | CallTIROp | CallTIRInplaceOp | LoopOp)
         ]
         self._calls_module = bool(callees) and module_name is not None
-        self.names = Names([*callees, *([] if module_name is None else [module_name])])
+        reserved = () if module_name is None else (module_name, options.module_alias)
+        self.names = Names([*callees, *reserved])
         self._wanted: dict[SSAValue, str] = {}
         """Names of values that a branch ends with: both branches bind the name of the choice."""
 
@@ -78,8 +87,8 @@ class FunctionPrinter(ValueTexts):
         for name in sorted(self.symbols.values()):
             self.writer.line(f"{name} = T.int64()")
         self._attributes(self.func.attrs)
-        if self._calls_module:
-            self.writer.line(f"cls = {self.module_name}")
+        if self._calls_module and self.options.module_alias:
+            self.writer.line(f"{self.options.module_alias} = {self.module_name}")
 
     def _attributes(self, attrs: DictionaryAttr | None) -> None:
         if attrs is not None and attrs.data:
@@ -108,11 +117,12 @@ class FunctionPrinter(ValueTexts):
     def _bind(self, op: Operation, stem: str) -> None:
         text = self._text(op)
         result = op.results[0]
-        if isinstance(op, _EFFECTS) and result.name_hint is None and result.first_use is None:
-            self.writer.line(f"_ = {text}")
+        if isinstance(op, _EFFECTS) and result.name_hint in (None, "_") and not result.uses:
+            is_void = isinstance(result.type, TupleType) and not result.type.types.data
+            self.writer.line(text if is_void else f"{self.annotated('_', op)} = {text}")
             return
         name = self.values[result] = self._name(result, stem)
-        self.writer.line(f"{name} = {text}")
+        self.writer.line(f"{self.annotated(name, op)} = {text}")
 
     def _name(self, result: SSAValue, stem: str) -> str:
         wanted = self._wanted.get(result)
@@ -144,7 +154,7 @@ class FunctionPrinter(ValueTexts):
             self._wanted[value] = name
         self._block(block, "gv")
         if value not in self._wanted:
-            self.writer.line(f"{name} = {self.value(value)}")
+            self.writer.line(f"{self.typed(name, value)} = {self.value(value)}")
 
     def _fresh(self, hint: str | None, stem: str) -> str:
         return self.names.numbered(stem) if hint is None else self.names.fresh(hint)
@@ -166,7 +176,7 @@ class FunctionPrinter(ValueTexts):
         if name is None or already or not local:
             text = self.value(inner)
             name = self._fresh(outer.name_hint, "gv")
-            self.writer.line(f"{name} = {text}")
+            self.writer.line(f"{self.typed(name, outer)} = {text}")
         self.values[outer] = name
         return name
 

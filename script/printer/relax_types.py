@@ -8,8 +8,8 @@ from xdsl.dialects.builtin import TupleType
 from xdsl.ir import Attribute
 
 from ...dialects.int_expr import IntExpr, Sym
+from ...dialects.python_text import integer_text
 from ...dialects.relax import FuncType, ObjectType, PrimType, ShapeType, TensorType
-from .expressions import integer_text
 from .literals import call_text, quote, tuple_text
 
 
@@ -39,6 +39,8 @@ class Types:
             case TensorType():
                 return self._tensor(type_, in_signature)
             case TupleType(types=fields):
+                if not fields.data:
+                    return "R.Tuple"
                 return call_text("R.Tuple", *(self.text(t, in_signature) for t in fields.data))
             case ShapeType():
                 return self._shape_type(type_, in_signature)
@@ -53,14 +55,14 @@ class Types:
 
     def _shape_type(self, type_: ShapeType, in_signature: bool) -> str:
         if type_.dims is None:
-            return call_text("R.Shape", ndim=None if type_.rank is None else str(type_.rank))
+            return call_text("R.Shape", ndim=str(-1 if type_.rank is None else type_.rank))
         inner = ", ".join(self.dim(d, in_signature) for d in type_.dims)
         return f"R.Shape([{inner}])"
 
     def _function(self, type_: FuncType, in_signature: bool) -> str:
         params = tuple_text([self.text(t, in_signature) for t in type_.params.data])
-        purity = "False" if type_.impure else None
-        return call_text("R.Callable", params, self.text(type_.result, in_signature), purity=purity)
+        result = self.text(type_.result, in_signature)
+        return call_text("R.Callable", params, result, str(not type_.impure))
 
     def _prim(self, type_: PrimType, in_signature: bool) -> str:
         if type_.expr is None:

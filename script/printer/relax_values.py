@@ -35,14 +35,18 @@ from ...dialects.relax import (
 from ...dialects.sym import exprs_of
 from .literals import call_text, python_text, quote, tuple_text
 from .metadata import Metadata
+from .options import Options
 from .relax_types import Types
+
+_STATE_THEIR_TYPE = (CallDPSPackedOp, CallTIROp)
 
 
 class ValueTexts:
     """Writes expressions; `values` holds the names of those values that have one so far."""
 
-    def __init__(self, metadata: Metadata, module_name: str | None):
+    def __init__(self, metadata: Metadata, module_name: str | None, options: Options):
         self.metadata = metadata
+        self.options = options
         self.module_name = module_name
         self.values: dict[SSAValue, str] = {}
         self.symbols: dict[str, str] = {}
@@ -79,6 +83,16 @@ class ValueTexts:
                 return self._tuple(op.fields)
             case _:
                 raise ValueError(f"expected the value '{value.name_hint}' to have a name")
+
+    def annotated(self, name: str, op: Operation) -> str:
+        """A name with the type that `op` gives it, which some operations state themselves."""
+        if isinstance(op, _STATE_THEIR_TYPE):
+            return name
+        return self.typed(name, op.results[0])
+
+    def typed(self, name: str, value: SSAValue) -> str:
+        """A name with the type of its value, if types are shown."""
+        return f"{name}: {self.types.text(value.type)}" if self.options.show_types else name
 
     def _tuple(self, values: Sequence[SSAValue]) -> str:
         return tuple_text([self.value(v) for v in values])
@@ -117,7 +131,9 @@ class ValueTexts:
         return python_text(value)
 
     def _callee(self, name: str) -> str:
-        return name if self.module_name is None else f"cls.{name}"
+        if self.module_name is None:
+            return name
+        return f"{self.options.module_alias or self.module_name}.{name}"
 
     def _call(self, op: CallOp) -> str:
         return call_text(self._callee(op.callee_name), *map(self.value, op.args))

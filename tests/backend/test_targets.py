@@ -9,6 +9,7 @@ from collections.abc import Iterator
 import pytest
 from package_files import MODULES, ROOT
 
+from xrelax.backend.errors import BackendError
 from xrelax.backend.target import Target
 from xrelax.backend.targets import GENERIC, architecture_of
 from xrelax.backend.targets.aarch64 import NEON
@@ -119,6 +120,21 @@ def test_dot_products_of_bfloat16(options: str, widths: tuple[int, ...]):
     """Sierra Forest converts to bf16 by AVX, and has no dot products of them."""
     isa = Target(f"llvm {options}").isa
     assert tuple(w for w in (0, 64, 128, 256, 512) if isa.bfdot(w)) == widths
+
+
+@pytest.mark.parametrize(
+    "options", ["-mcpu=skylake-avx512 -mattr=+avxneconvert", "-mcpu=arrowlake -mattr=+avx512f"]
+)
+def test_conversions_to_bfloat16_of_one_width(options: str):
+    """LLVM selects an instruction for 512 bits that the processor does not have, and aborts."""
+    with pytest.raises(BackendError) as error:
+        Target(f"llvm -mtriple=x86_64-linux-gnu {options}")
+    assert str(error.value) == (
+        "expected features of x86_64-linux-gnu with AVX-512 to include '-avxneconvert', or "
+        "'avx512bf16' and 'avx512vl'"
+    )
+    options = options.replace("-mattr=", "-mattr=+avx512bf16,+avx512vl,")
+    assert Target(f"llvm -mtriple=x86_64-linux-gnu {options}").isa.bfdot(512) is not None
 
 
 def test_dot_products_in_assembly_for_apple():

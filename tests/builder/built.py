@@ -18,7 +18,7 @@ def run(mod, *args, name="main"):
 
 
 def lines(mod, name="main"):
-    text = mod[name].script().splitlines()
+    text = mod[name].script(show_all_struct_info=False).splitlines()
     start = next(i for i, line in enumerate(text) if line.startswith("def "))
     return [line.strip() for line in text[start + 1 :]]
 

@@ -25,5 +25,5 @@ FMA_INPUT = """
 
 
 def body(func):
-    text = func.script().splitlines()
+    text = func.script(show_all_struct_info=False).splitlines()
     return [t.strip() for t in text[next(i for i, t in enumerate(text) if "def " in t) + 1 :]]

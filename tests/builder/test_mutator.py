@@ -110,7 +110,10 @@ def main(x: R.Tensor((3,), "float32"), y: R.Tensor((3,), "float32")):
     new = FMARewriter().visit_expr(func)
     assert "r = R.ewise_fma(a, y, y)" in body(new)
     value = func.body.blocks[0].bindings[0].value
-    assert str(value).splitlines()[-2:] == ["    r = R.add(p, y)", "    return r"]
+    assert str(value).splitlines()[-2:] == [
+        '    r: R.Tensor((3,), dtype="float32") = R.add(p, y)',
+        "    return r",
+    ]
     assert [p.name_hint for p in value.params] == ["a"]
     call = func.body.blocks[0].bindings[1].value
     assert call.op.struct_info.params == [func.params[0].struct_info]

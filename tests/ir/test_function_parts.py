@@ -68,7 +68,7 @@ def test_a_body_is_emitted_into_a_function():
     bb = relax.BlockBuilder()
     with bb.function("main", [x]):
         bb.emit_func_output(bb.emit(relax.op.add(bb.emit(body), x)))
-    assert "y = R.exp(x)" in bb.finalize().script()
+    assert 'y: R.Tensor((4,), dtype="float32") = R.exp(x)' in bb.finalize().script()
 
 
 def test_what_parts_refuse():

@@ -55,7 +55,7 @@ def tensor(*args, **kwargs):
         (relax.ObjectStructInfo(), "R.Object"),
         (
             relax.FuncStructInfo([tensor((1,))], tensor((2,))),
-            'R.Callable((R.Tensor((1,), dtype="float32"),), R.Tensor((2,), dtype="float32"))',
+            'R.Callable((R.Tensor((1,), dtype="float32"),), R.Tensor((2,), dtype="float32"), True)',
         ),
     ],
 )

@@ -53,12 +53,42 @@ def test_functions():
     assert MAIN == MODULE["main"] and hash(MAIN) == hash(MODULE["main"])
 
 
+def test_parts_declare_their_free_variables():
+    n = tir.Var("n", "int64")
+    a, b, c = (relax.Var(k, relax.TensorStructInfo([n, 4], "float32")) for k in "abc")
+    inner = relax.DataflowVar("d", b.struct_info)
+    lines = [relax.VarBinding(inner, relax.op.sin(a)), relax.VarBinding(c, relax.op.sin(inner))]
+    body = relax.SeqExpr([relax.DataflowBlock(lines)], relax.op.add(b, c))
+    kind = 'R.Tensor((n, 4), dtype="float32")'
+    text = [
+        "with R.dataflow():",
+        f"    d: {kind} = R.sin(a)",
+        f"    c: {kind} = R.sin(d)",
+        "    R.output(c)",
+        "R.add(b, c)",
+    ]
+    declared = ["n = T.int64()", f"a: {kind}", f"b: {kind}"]
+    assert body.script().splitlines() == text
+    assert body.script(verbose_expr=True).splitlines() == declared + text
+    assert a.struct_info.script(verbose_expr=True) == f"n = T.int64()\n{kind}"
+    cast = relax.MatchCast(b, a, ty=b.struct_info)
+    assert str(cast) == f"b: {kind} = R.match_cast(a, {kind})"
+
+
+def test_types_and_the_module_are_shown_as_asked():
+    bare = MODULE.script(show_all_ty=False, module_alias="")
+    assert "    lv0 = R.multiply(x, y)" in bare and "cls" not in bare
+    assert from_source(bare).script() == MODULE.script()
+    with pytest.raises(TypeError, match="unexpected keyword argument 'colour'"):
+        MODULE.script(colour=True)
+
+
 def test_blocks_and_bindings():
     assert [type(b) for b in BLOCKS] == [relax.DataflowBlock, relax.BindingBlock]
     assert repr(BLOCKS[0]).splitlines() == [
         "with R.dataflow():",
-        "    lv0 = R.multiply(x, y)",
-        '    gv0 = R.add(lv0, R.const(2.0, "float32"))',
+        '    lv0: R.Tensor((2,), dtype="float32") = R.multiply(x, y)',
+        '    gv0: R.Tensor((2,), dtype="float32") = R.add(lv0, R.const(2.0, "float32"))',
         "    R.output(gv0)",
     ]
     assert BLOCKS == MAIN.body.blocks and BLOCKS[0] != BLOCKS[1]
@@ -66,7 +96,7 @@ def test_blocks_and_bindings():
     assert LINES[0] == MAIN.body.blocks[0].bindings[0] != LINES[1]
     assert [line.var.name_hint for line in LINES] == ["lv0", "gv0", "a", "b", "c", "gv"]
     assert [type(line.var) for line in LINES] == [relax.DataflowVar] + [relax.Var] * 5
-    assert repr(LINES[0]) == "lv0 = R.multiply(x, y)"
+    assert repr(LINES[0]) == 'lv0: R.Tensor((2,), dtype="float32") = R.multiply(x, y)'
 
 
 def test_an_output_is_one_variable_inside_and_outside():

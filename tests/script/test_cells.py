@@ -176,4 +176,4 @@ def test_calls_between_graph_functions(notebook, call, round_trip):
     (x,) = arrays((2, 3))
     np.testing.assert_allclose(call(notebook["Calls"], x, name="main")[0], np.maximum(x + 1, 0))
     text = round_trip(notebook["Calls"])
-    assert "@R.function(private=True)" in text and "gv = cls.shifted(x)" in text
+    assert "@R.function(private=True)" in text and '"float32") = cls.shifted(x)' in text

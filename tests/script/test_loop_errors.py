@@ -192,7 +192,7 @@ SAME = [
 @pytest.mark.parametrize("arguments", SAME)
 def test_forms_of_one_loop(round_trip, arguments):
     text = round_trip(from_source(PROGRAM.format(arguments)))
-    assert "r = R.loop(cls.step, (" in text
+    assert " = R.loop(cls.step, (" in text
     assert text.count(",), scanned=(x,), trips=m)\n") == 1
 
 
@@ -205,4 +205,4 @@ def test_loops_of_every_kind_keep_their_parts(round_trip):
     ]
     for arguments in kinds:
         text = round_trip(from_source(PROGRAM.format(arguments)))
-        assert f"r = R.loop({arguments})\n" in text
+        assert f" = R.loop({arguments})\n" in text

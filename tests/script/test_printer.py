@@ -199,10 +199,10 @@ relax.func @main(%x: !relax.tensor<[1, 2], f32>) -> !relax.tensor<[1, 2], f32> {
 
 def test_constants_are_numbered_by_first_appearance_and_end_with_the_published_line():
     printed = script(CONSTANTS)
-    assert 'lv0 = R.add(x, metadata["relax.expr.Constant"][0])' in printed
-    assert 'lv1 = R.add(lv0, metadata["relax.expr.Constant"][1])' in printed
-    assert 'lv2 = R.multiply(lv1, metadata["relax.expr.Constant"][0])' in printed
-    assert 'out = R.add(lv2, R.const(0.1, "float32"))' in printed
+    assert ' = R.add(x, metadata["relax.expr.Constant"][0])' in printed
+    assert ' = R.add(lv0, metadata["relax.expr.Constant"][1])' in printed
+    assert ' = R.multiply(lv1, metadata["relax.expr.Constant"][0])' in printed
+    assert ' = R.add(lv2, R.const(0.1, "float32"))' in printed
     omitted = "# Metadata omitted. Use show_meta=True in script() method to show it."
     assert printed.splitlines()[-2:] == ["", omitted]
 
@@ -279,7 +279,7 @@ def test_calls_of_functions_of_the_module():
         "cls = Module",
         'a = R.call_tir(cls.fill, (x,), out_sinfo=R.Tensor((n, 4), dtype="float32"), '
         "tir_vars=R.shape([n, n * 2 + 1]))",
-        "c = cls.other(a)",
+        'c: R.Tensor((n, 4), dtype="float32") = cls.other(a)',
         "return c",
     ]
 
@@ -310,9 +310,9 @@ def test_operators_show_their_attributes_and_nameless_results_are_numbered():
     )
     assert lines[1:] == [
         "with R.dataflow():",
-        "    lv = R.permute_dims(x, axes=[1, 0])",
-        "    lv1 = R.permute_dims(lv)",
-        "    lv2 = R.nn.relu(lv1)",
+        '    lv: R.Tensor((4, n), dtype="float32") = R.permute_dims(x, axes=[1, 0])',
+        '    lv1: R.Tensor((n, 4), dtype="float32") = R.permute_dims(lv)',
+        '    lv2: R.Tensor((n, 4), dtype="float32") = R.nn.relu(lv1)',
         "    R.output(lv2)",
         "return lv2",
     ]
@@ -328,11 +328,11 @@ def test_outputs_that_come_from_elsewhere_or_leave_twice_get_names():
     )
     assert lines[1:] == [
         "with R.dataflow():",
-        "    y = R.nn.relu(x)",
-        "    gv = x",
-        "    gv1 = y",
+        '    y: R.Tensor((n, 4), dtype="float32") = R.nn.relu(x)',
+        '    gv: R.Tensor((n, 4), dtype="float32") = x',
+        '    gv1: R.Tensor((n, 4), dtype="float32") = y',
         "    R.output(gv, y, gv1)",
-        "gv2 = R.add(gv, gv1)",
+        'gv2: R.Tensor((n, 4), dtype="float32") = R.add(gv, gv1)',
         "return gv2",
     ]
 
@@ -349,11 +349,11 @@ class Module:
         n = T.int64()
         with R.dataflow():
             t = R.call_dps_packed("env.f", (x,), out_sinfo=[R.Tensor((n,), dtype="float32"), R.Tensor((2,), dtype="int32")])
-            a = t[0]
-            b = t[1]
-            pair = (b, a)
+            a: R.Tensor((n,), dtype="float32") = t[0]
+            b: R.Tensor((2,), dtype="int32") = t[1]
+            pair: R.Tuple(R.Tensor((2,), dtype="int32"), R.Tensor((n,), dtype="float32")) = (b, a)
             R.output(a, pair)
-        c = pair[0]
+        c: R.Tensor((2,), dtype="int32") = pair[0]
         return (a, c)"""  # noqa: E501
 
 
@@ -380,9 +380,10 @@ def test_effects_attributes_and_unknown_shapes():
         "        m = T.int64()",
         "        n = T.int64()",
         '        R.func_attr({"Primitive": 1})',
-        '        _ = R.call_packed("log", x, y)',
-        '        a = R.alloc_tensor((n,), dtype="float32")',
-        '        b = R.call_packed("fill", a, sinfo_args=(R.Tensor((n,), dtype="float32"),))',
+        '        _: R.Object = R.call_packed("log", x, y)',
+        '        a: R.Tensor((n,), dtype="float32") = R.alloc_tensor((n,), dtype="float32")',
+        '        b: R.Tensor((n,), dtype="float32") = '
+        'R.call_packed("fill", a, sinfo_args=(R.Tensor((n,), dtype="float32"),))',
         "        return b",
     ]
 

@@ -26,8 +26,8 @@ def test_simplify(analyzer):
     assert str(analyzer.simplify(i // 8 + i % 8 + n - n)) == "i"
     assert analyzer.simplify(tir.max(i, 8) + 1).value == 9
     assert analyzer.simplify(i + j < 11).value is True
-    assert str(analyzer.simplify(i + (n - n) < j)) == "(i < j)"
-    assert str(analyzer.simplify(tir.Var("x", "float32") + 0.0)) == "(x + 0.0)"
+    assert str(analyzer.simplify(i + (n - n) < j)) == "i < j"
+    assert str(analyzer.simplify(tir.Var("x", "float32") + 0.0)) == "x + T.float32(0.0)"
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_what_is_refused(analyzer):
         analyzer.int_set(tir.Var("x", "float32"))
     with pytest.raises(TypeError, match="expected a ConstIntBound, ModularSet or IntervalSet"):
         analyzer.update(i, 4)
-    with pytest.raises(ValueError, match="expected an expression with known bounds, got n mod i"):
+    with pytest.raises(ValueError, match="expected an expression with known bounds, got n % i"):
         analyzer.int_set(n % i)
 
 

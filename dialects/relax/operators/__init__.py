@@ -41,6 +41,7 @@ FAMILIES = (
     "multi_indexing",
     "nonzero",
     "normalization",
+    "pack_blocks",
     "paged_attention",
     "patterns",
     "pooling",

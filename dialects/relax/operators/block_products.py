@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from .language import TensorLanguage
@@ -51,27 +52,35 @@ class FloatProducts:
         """The sum of a block's products."""
         return partial(*row, block, column)
 
+    def result(self, total: Any) -> Any:
+        """The product, of the sum over the blocks."""
+        return total
+
 
 class IntegerProducts:
-    """Dot products with integers, of which each block has a scale, as one or two bytes.
+    """Dot products with integers of one or two bytes.
 
-    Sums of products have a first axis for the bytes, of which the first are the highest.
+    Integers of one byte have a scale for each block. Those of two bytes have one for each row,
+    which is precise enough, and multiplies the row's result. Their sums of products have a first
+    axis for the bytes, of which the first are the highest.
     """
 
     def __init__(self, te: TensorLanguage, x: Any, blocks: int, size: int, digits: int):
         self._te, self._digits = te, digits
         self._words = size // BYTES_IN_WORD
         self.rows = (*((digits,) if digits > 1 else ()), *x.shape[:-1])
-        shape, k = (*x.shape[:-1], blocks), te.reduce_axis((0, size), name="k")
+        shape = (*x.shape[:-1], *((blocks,) if digits == 1 else ()))
+        extent, rank = (size if digits == 1 else blocks * size), len(x.shape) - 1
+        k = te.reduce_axis((0, extent), name="k")
 
         def number(row: Any, at: Any) -> Any:
             return x(*row, at).astype("float32")
 
-        largest = te.compute(
-            shape,
-            lambda *i: te.max(te.abs(number(i[:-1], i[-1] * size + k)), axis=k),
-            name="largest",
-        )
+        def element(*i: Any) -> Any:
+            at = i[rank] * size + k if digits == 1 else k
+            return te.max(te.abs(number(i[:rank], at)), axis=k)
+
+        largest = te.compute(shape, element, name="largest")
         part = te.const(1 / largest_integer(digits), "float32")
         self._scales = te.elementwise(lambda v: v * part, largest, name="scales")
         zero, most = te.const(0, "float32"), te.const(largest_integer(digits), "float32")
@@ -80,7 +89,7 @@ class IntegerProducts:
         )
 
         def rounded(*i: Any) -> Any:
-            return te.round(number(i[:-1], i[-1]) * inverse(*i[:-1], i[-1] // size))
+            return te.round(number(i[:-1], i[-1]) * inverse(*self._place(i[:-1], i[-1] // size)))
 
         kind = "int8" if digits == 1 else "int32"
         integers = te.compute(x.shape, lambda *i: rounded(*i).astype(kind), name="integers")
@@ -95,8 +104,16 @@ class IntegerProducts:
 
         totals = te.compute((*self.rows, blocks), total, name="totals")
         self.sums = te.compute(
-            shape, lambda *i: self._whole(totals, *i) * self._scales(*i), name="sums"
+            (*x.shape[:-1], blocks), lambda *i: self._scaled(totals, i[:-1], i[-1], ()), name="sums"
         )
+
+    def _place(self, row: Sequence[Any], block: Any) -> tuple[Any, ...]:
+        """Where the scale of a block is."""
+        return (*row, block) if self._digits == 1 else tuple(row)
+
+    def _scaled(self, sums: Any, row: Sequence[Any], block: Any, column: Sequence[Any]) -> Any:
+        whole = self._whole(sums, *row, block, *column)
+        return self._scales(*row, block) * whole if self._digits == 1 else whole
 
     def _bytes(self, integers: Any) -> Any:
         """The signed bytes of integers, of which the high one is rounded."""
@@ -126,4 +143,12 @@ class IntegerProducts:
 
     def scaled(self, partial: Any, row: Any, block: Any, column: Any) -> Any:
         """The sum of a block's products, as a float."""
-        return self._scales(*row, block) * self._whole(partial, *row, block, column)
+        return self._scaled(partial, row, block, (column,))
+
+    def result(self, total: Any) -> Any:
+        """The product, of the sum over the blocks."""
+        if self._digits == 1:
+            return total
+        return self._te.compute(
+            total.shape, lambda *i: self._scales(*i[:-1]) * total(*i), name="scaled"
+        )

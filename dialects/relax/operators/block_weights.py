@@ -1,8 +1,4 @@
-"""Matrix products with weights of few bits, in blocks along k that have a scale each.
-
-The layout is the one that dot-product instructions read: the weights of 16 columns and one block
-follow each other, a word for each column, so that vectors of words are vectors of columns.
-"""
+"""Matrix products with weights of few bits, in blocks along k that have a scale each."""
 
 from __future__ import annotations
 
@@ -31,98 +27,9 @@ from .block_products import (
 from .conversion import wide
 from .inference import require_dtype, require_rank
 from .language import TensorLanguage
+from .pack_blocks import PANEL, numbers_in_word
 
-PANEL = 16
-"""Columns whose words are next to each other."""
-BITS = (2, 4, 8)
 SHORT_FLOATS = ("float32", "float16", "bfloat16")
-
-
-def numbers_in_word(op_name: str, bits: int) -> int:
-    """The numbers in a word; raises ValueError for other than 2, 4 or 8 bits."""
-    if bits not in BITS:
-        raise ValueError(f"expected bits of '{op_name}' to be 2, 4 or 8, got {bits}")
-    return BYTES_IN_WORD * BITS_IN_BYTE // bits
-
-
-def _words_of_block(op_name: str, bits: int, block_size: int) -> int:
-    """Words of a column in a block; raises ValueError for sizes that do not fill words."""
-    numbers = numbers_in_word(op_name, bits)
-    if block_size < numbers or block_size % numbers:
-        raise ValueError(
-            f"expected block_size of '{op_name}' to be a multiple of {numbers}, got {block_size}"
-        )
-    return block_size // numbers
-
-
-def _panels(columns: IntExpr) -> IntExpr:
-    return (columns + PANEL - 1) // PANEL
-
-
-@irdl_op_definition
-class PackBlocksOp(OperatorOp):
-    """Numbers ``(n, k)`` of few bits, as `matmul_blocks` reads them.
-
-    The result is uint32 of shape ``(panels of 16 columns, blocks of k, words, 16)``. Word ``j`` of
-    ``w`` in a block has its numbers ``4 (h w + j) + i``, for the byte ``i`` and the bits from
-    ``h bits`` on in this byte. Columns of the last panel that do not exist are 0.
-    """
-
-    name = "relax.nn.pack_blocks"
-    x = operand_def(TensorType)
-    bits = opt_prop_def(Int(default=4))
-    block_size = opt_prop_def(Int(default=32))
-    assembly_format = "$x attr-dict `:` type($x) `->` type($result)"
-
-    @classmethod
-    def infer(cls, operands: Sequence[TensorType], attributes: dict[str, Any]) -> TensorType:
-        (x,) = operands
-        size = attributes["block_size"]
-        words = _words_of_block(cls.name, attributes["bits"], size)
-        require_dtype(cls.name, operands, "uint8".__eq__, "uint8")
-        require_rank(cls.name, "x", x, 2)
-        if x.dims is None:
-            return TensorType.of(None, element_type("uint32"), 4)
-        columns, depth = x.dims
-        if depth % size != IntExpr.of(0):
-            raise ValueError(
-                f"expected x (n, k) of '{cls.name}' to have k of whole blocks of {size}, got "
-                f"{shape_text(x)}"
-            )
-        dims = [_panels(columns), depth // size, words, PANEL]
-        return TensorType.of(dims, element_type("uint32"))
-
-    @classmethod
-    def compute(cls, te: TensorLanguage, tensors: Sequence[Any], attributes: dict[str, Any]) -> Any:
-        (x,) = tensors
-        bits, size = attributes["bits"], attributes["block_size"]
-        words = _words_of_block(cls.name, bits, size)
-        columns, depth = map(te.dim_expr, x.shape)
-        panels, blocks = te.shape_of([_panels(columns), depth // size])
-
-        def element(p: Any, b: Any, j: Any, c: Any) -> Any:
-            column, word = p * PANEL + c, te.const(0, "uint32")
-            for part in range(BITS_IN_BYTE // bits):
-                for byte in range(BYTES_IN_WORD):
-                    at = b * size + (part * words + j) * BYTES_IN_WORD + byte
-                    number = x(column, at).astype("uint32") & ((1 << bits) - 1)
-                    word |= number << (BITS_IN_BYTE * byte + bits * part)
-            return te.if_then_else(column < x.shape[0], word, te.const(0, "uint32"))
-
-        return te.compute((panels, blocks, words, PANEL), element, name="blocks")
-
-    @classmethod
-    def reference(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> NDArray[Any]:
-        (x,) = arrays
-        bits, size = attributes["bits"], attributes["block_size"]
-        words = _words_of_block(cls.name, bits, size)
-        filled = np.pad(x, [(0, -len(x) % PANEL), (0, 0)]) & ((1 << bits) - 1)
-        shape = (-1, PANEL, x.shape[1] // size, BITS_IN_BYTE // bits, words, BYTES_IN_WORD)
-        parts = filled.astype(np.uint8).reshape(shape).transpose(3, 0, 2, 4, 1, 5)
-        found = np.zeros(parts.shape[1:], np.uint8)
-        for number, part in enumerate(parts):
-            found |= part << np.uint8(bits * number)
-        return np.ascontiguousarray(found).view(np.uint32)[..., 0]
 
 
 class BlockWeightOp(OperatorOp, ABC):
@@ -151,8 +58,8 @@ class MatmulBlocksOp(BlockWeightOp):
 
     The data `x` is ``(…, k)`` of floats. Sums are float32. With an `activations` of "int8", its
     numbers are rounded to multiples of the 127th part of the largest magnitude in their block,
-    with "int16" to those of the 32639th part, and products of integers are summed exactly in each
-    block.
+    with "int16" to those of the 32639th part of that in their row, and products of integers are
+    summed exactly in each block.
     ONNX Runtime's ``MatMulNBits`` with ``accuracy_level`` 0 and 4; llama.cpp's Q4_0, Q4_1, Q8_0.
     """
 
@@ -218,6 +125,7 @@ class MatmulBlocksOp(BlockWeightOp):
             return te.sum(found, axis=block)
 
         total = te.compute((*x.shape[:-1], attributes["columns"]), element, name="matmul")
+        total = made.result(total)
         if x.dtype == "float32":
             return total
         return te.elementwise(lambda v: v.astype(x.dtype), total, name="rounded")
@@ -227,7 +135,8 @@ class MatmulBlocksOp(BlockWeightOp):
         given, *parts = arrays
         x = np.asarray(wide(given, None), np.float32)
         if digits := DIGITS[attributes["activations"]]:
-            blocks, most = parts[0].shape[1], np.float32(largest_integer(digits))
+            blocks = parts[0].shape[1] if digits == 1 else 1
+            most = np.float32(largest_integer(digits))
             data = x.reshape(*x.shape[:-1], blocks, x.shape[-1] // blocks)
             largest = np.abs(data).max(-1, keepdims=True, initial=0)
             inverse = np.where(largest > 0, most / np.where(largest, largest, 1), np.float32(0))

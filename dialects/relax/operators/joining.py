@@ -177,8 +177,8 @@ class SplitOp(OperatorOp):
     assembly_format = "$x attr-dict `:` type($x) `->` type($result)"
 
     @classmethod
-    def _parts(cls, dim: IntExpr, cuts: int | tuple[IntExpr, ...]) -> list[tuple[IntExpr, IntExpr]]:
-        """Start and length of each part."""
+    def parts(cls, dim: IntExpr, cuts: int | tuple[IntExpr, ...]) -> list[tuple[IntExpr, IntExpr]]:
+        """Start and length of each part of a dim."""
         if not isinstance(cuts, int):
             ends = [*cuts, dim]
             return [slice_range(b, e, dim) for b, e in zip([ZERO, *cuts], ends, strict=True)]
@@ -198,7 +198,7 @@ class SplitOp(OperatorOp):
                         f"expected {cuts} sections of '{cls.name}' to divide dim {axis}, "
                         f"got {python_shape(dims)}"
                     )
-                lengths = [n for _, n in cls._parts(dims[axis], cuts)]
+                lengths = [n for _, n in cls.parts(dims[axis], cuts)]
                 shapes = [[*dims[:axis], n, *dims[axis + 1 :]] for n in lengths]
                 return tuple_type([TensorType.of(s, x.known_element) for s in shapes])
         return tuple_type([x] * (cuts if isinstance(cuts, int) else len(cuts) + 1))
@@ -216,7 +216,7 @@ class SplitOp(OperatorOp):
             shape = (*x.shape[:axis], length, *x.shape[axis + 1 :])
             return te.compute(shape, element, name="T_split")
 
-        parts = cls._parts(te.dim_expr(x.shape[axis]), places)
+        parts = cls.parts(te.dim_expr(x.shape[axis]), places)
         return tuple(part(*te.shape_of(p)) for p in parts)
 
     @classmethod

@@ -103,6 +103,11 @@ def element_at(te: TensorLanguage, x: Any, dims: Sequence[IntExpr], i: Sequence[
     return x(*indices)
 
 
+def only_splits(source: Sequence[IntExpr], target: Sequence[IntExpr]) -> bool:
+    """Whether a reshape splits dims and merges none, so that indices have no divisions."""
+    return all(len(own) <= 1 for own, _ in _groups(source, target))
+
+
 def _groups(
     source: Sequence[IntExpr], target: Sequence[IntExpr]
 ) -> list[tuple[list[int], list[int]]]:

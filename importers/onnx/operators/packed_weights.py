@@ -6,7 +6,8 @@ from typing import Any
 
 from ....dialects.dtypes import FLOATS
 from ....dialects.int_expr import IntExpr
-from ....dialects.relax.operators.block_weights import PANEL, SHORT_FLOATS
+from ....dialects.relax.operators.block_weights import SHORT_FLOATS
+from ....dialects.relax.operators.pack_blocks import PANEL
 from ...unsupported import Unsupported
 from ..context import Context
 from ..formula import Formula

@@ -15,7 +15,13 @@ from ...sizes import is_worth_keeping
 from ..blocks import uses_of
 from .cache_blocks import CacheBlocks, block_steps, cache_blocks, can_block
 from .inner_products import choose_inner_products
-from .match_contraction import Contraction, column_dim, dense_bytes, step_along
+from .match_contraction import (
+    Contraction,
+    column_dim,
+    dense_bytes,
+    registers_of_words,
+    step_along,
+)
 from .register_tile import ROW_TILES
 from .swapped_operands import swap_operands
 from .tiles import Tile, choose_tile
@@ -208,15 +214,17 @@ def tile_cost(
 ) -> TileCost:
     """The cost of tiles with rows along `axis`, or of one row; see `Columns` for the rest."""
     count, depth = contraction.extent(contraction.n).constant, count_of(contraction, contraction.k)
+    registers = registers_of_words(contraction, target)
     if axis is None:
-        return TileCost(Rows([1]), Columns(count, depth, panel), lanes, target)
+        columns = Columns(count, depth, panel, registers=registers)
+        return TileCost(Rows([1]), columns, lanes, target)
     most = most_rows(contraction, axis)
     has_versions = panel is not None and is_near(contraction, target)
     if contraction.extent(axis).constant is None and not has_versions:
         most = min(most, SMALL_M)
     steps = () if count is None else block_steps(contraction, axis, lanes, target)
     rows = _rows_of(contraction.extent(axis), LOWER if has_versions else 1.0)
-    columns = Columns(count, depth, panel, row_bytes, steps)
+    columns = Columns(count, depth, panel, row_bytes, steps, registers)
     return TileCost(replace(rows, most=most), columns, lanes, target)
 
 

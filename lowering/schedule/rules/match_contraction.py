@@ -19,6 +19,7 @@ from functools import cached_property
 from xdsl.dialects.builtin import IndexType, i1
 from xdsl.ir import Operation, SSAValue
 
+from ....backend.target import Target
 from ....dialects import tir
 from ....dialects.dtypes import byte_width
 from ....dialects.int_expr import ONE, ZERO, IntExpr
@@ -79,6 +80,22 @@ class Contraction:
         """Width of the widest element that the block works on."""
         buffers = [op.buffer for op in (self.store, *self.rhs, *self.lhs)]
         return max(8 * byte_width(_type(b).element_type) for b in buffers)
+
+
+def registers_of_words(contraction: Contraction, target: Target) -> int:
+    """The registers of a vector of words of the right operand.
+
+    Products of bytes as 16 bits take the low halves of words, and the high ones.
+    """
+    bits = target.vector_bits
+    if target.isa.pair_sums(False, bits) is None:
+        return 1
+    for op in contraction.block.body.block.ops:
+        if isinstance(op, tir.DotOp):
+            signs = op.lhs_unsigned is not None, op.rhs_unsigned is not None
+            signs = (True, False) if signs == (False, True) else signs
+            return 1 if target.isa.dot(*signs, bits) is not None else 2
+    return 1
 
 
 def contraction_of(block: tir.BlockOp) -> Contraction | None:

@@ -14,6 +14,10 @@ from ...cost_model import TileCost
 SPARE_REGISTERS = 4
 """Vector registers kept free of accumulators, for a row of an operand and for loads in flight."""
 
+CONVERTED_REGISTERS = 9
+"""Vector registers for the broadcast operand and for products before they are added, if operands
+are converted."""
+
 
 @dataclass(frozen=True)
 class Tile:
@@ -47,13 +51,17 @@ def tiles_of(cost: TileCost) -> list[Tile]:
         Tile(r, v, cost.per_result(r, v))
         for r in range(1, min(highest, rows.most, registers) + 1)
         for v in range(1, widest + 1)
-        if tile_fits(r, v, registers) and (in_panel is None or in_panel % v == 0)
+        if tile_fits(r, v, registers, cost.columns.registers)
+        and (in_panel is None or in_panel % v == 0)
         if rows.multiple == 1 or rows.multiple % r == 0
     ]
 
 
-def tile_fits(rows: int, vectors: int, registers: int) -> bool:
-    """Whether a tile fits in registers; a single row may use memory operands."""
+def tile_fits(rows: int, vectors: int, registers: int, each: int = 1) -> bool:
+    """Whether a tile fits in registers; a single row may use memory operands.
+
+    A vector of columns takes `each` of them.
+    """
     accumulators = rows * vectors
-    held = 1 if rows == 1 else vectors
+    held = each * (1 if rows == 1 else vectors) + (0 if each == 1 else CONVERTED_REGISTERS)
     return accumulators <= registers - SPARE_REGISTERS and accumulators + held <= registers - 1

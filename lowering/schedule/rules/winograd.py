@@ -46,6 +46,9 @@ BATCH, ROWS, COLUMNS, PRODUCTS, TILES = 0, 1, 2, 3, 5
 """Axes of the products: images, blocks of rows and columns of tiles, the first of the two axes of
 products, and the tiles in a block."""
 
+SUM_BLOCK = 128
+"""Products that are summed before they are added to a total."""
+
 SPATIAL_AXES = 4
 """Axes of results: images, rows, columns and channels."""
 
@@ -128,6 +131,8 @@ def _schedule(sch: Schedule, func: tir.PrimFuncOp, stages: _Stages, target: Targ
     if load.buffer in func.layout_free and uses_of(load.buffer).loads == [load]:
         products = in_panels(sch, products, width)
     plan = Plan(products, TILES, tile, lanes, packs=False, outermost=OUTERMOST)
+    for loop in products.k_loops.values():  # transforms magnify the errors of sums
+        sch.annotate(sch.rv(loop), tir.SUM_BLOCK, SUM_BLOCK)
     rows, panel = tile_loops(sch, plan)
     write_back(sch, products.block, None, rows, lanes)
     _finish_results(sch, stages, panel, tile, lanes)

@@ -25,10 +25,6 @@ LAST_SHARE = 4
 """Weights that take more than this part of the last cache, as a divisor, are in memory: other
 kernels have replaced them since the last call."""
 
-MOST_INPUTS = 256
-"""The most channels for tiles of 4x4 results, so that errors stay below 3e-6 of the largest one:
-their transforms magnify the rounding errors of sums, which grow with the channels."""
-
 LEAST_GAIN = 1.1
 """How many times faster than the direct form the estimate must be."""
 
@@ -63,8 +59,7 @@ class Convolution:
     def _candidates(self, target: Target) -> list[Blocking]:
         """Blocks of whole rows of tiles, if they are short enough, or of parts of one."""
         found: list[Blocking] = []
-        is_exact = self.inputs > MOST_INPUTS or target.math == "accurate"
-        for size, most in product((min(POINTS),) if is_exact else POINTS, TILES):
+        for size, most in product((min(POINTS),) if target.math == "accurate" else POINTS, TILES):
             rows, columns = -(-self.height // size), -(-self.width // size)
             tall = _balanced(rows, max(1, most // columns))
             found.append(Blocking(size, tall, _balanced(columns, most)))

@@ -135,10 +135,14 @@ def main(x: R.Tensor((3, 7, 24), "int8"), w: R.Tensor({shape}, "int8"),
 
 
 @pytest.mark.parametrize(
-    ("cpu", "instruction"), [("apple-m1", "sdot"), ("neoverse-v1", "usdot"), ("cortex-a53", None)]
+    ("cpu", "instruction"),
+    [("apple-m1", "sdot"), ("neoverse-v1", "usmmla"), ("cortex-a53", "sadalp")],
 )
 def test_unsigned_data_on_arm(cpu, instruction):
-    """It becomes signed, where only bytes of one sign are multiplied."""
+    """It becomes signed, where only bytes of one sign are multiplied.
+
+    Without dot products, pairs of products of 16 bits are added.
+    """
     text = """
 @I.ir_module
 class Module:
@@ -149,8 +153,7 @@ class Module:
         return R.matmul(a, b)
 """
     assembly = stage_text(from_source(text), "asm", f"llvm -mtriple=aarch64-linux-gnu -mcpu={cpu}")
-    found = set(re.findall(r"\t(u?sdot|udot)\t", assembly))
-    assert found == ({instruction} if instruction else set())
+    assert set(re.findall(r"\t(u?sdot|udot|u?smmla|sadalp|fmla)\t", assembly)) == {instruction}
 
 
 @pytest.mark.sampled

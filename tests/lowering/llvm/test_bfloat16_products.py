@@ -4,6 +4,7 @@ import re
 
 import numpy as np
 import pytest
+from emulation import emulated, needs_emulator
 
 import xrelax
 from xrelax.backend.target import Target
@@ -199,7 +200,7 @@ def code(target):
         ("skylake-avx512", None),
         ("alderlake", None),
         ("haswell", None),
-        ("neoverse-v1", r"\tbfdot\tv\d+\.4s, v\d+\.8h"),
+        ("neoverse-v1", r"\tbfmmla\tv\d+\.4s, v\d+\.8h"),
         ("apple-m1", None),
         ("cortex-a53", None),
     ],
@@ -208,9 +209,24 @@ def test_instructions(cpu, instruction):
     """Each one fills a register, and adds to the sum; without it, there are multiply-adds."""
     arch = "aarch64" if cpu in ("neoverse-v1", "apple-m1", "cortex-a53") else "x86_64"
     text = code(f"llvm -mtriple={arch}-linux-gnu -mcpu={cpu}")
-    names = re.findall(r"\t(vdpbf16ps|bfdot)\t", text)
+    names = re.findall(r"\t(vdpbf16ps|bfdot|bfmmla)\t", text)
     if instruction is None:
         assert not names and re.search(r"\t(vfmadd\w+|fmla)\t", text)
     else:
         assert len(re.findall(instruction, text)) == len(names) > 0
         assert not re.search(r"\t(vaddps|fadd|vfmadd\w+|fmla)\t", text)
+
+
+@needs_emulator
+@pytest.mark.sampled
+@pytest.mark.parametrize(("rows", "columns", "depth"), [(8, 16, 9), (7, 20, 8), (1, 16, 4)])
+def test_sums_on_arm(rows, columns, depth, tmp_path):
+    """Pairs of rows and of steps, and those that are left."""
+    a, b, found = (
+        words((rows, depth), 0),
+        words((depth, columns), 1),
+        np.zeros((rows, columns), "f4"),
+    )
+    function = from_source(PRODUCT.format(m=rows, n=columns, k=depth))
+    found = emulated(function, "neoverse-v1", [a, b, found], tmp_path)
+    np.testing.assert_allclose(found, dot(a[:, :, None], b).sum(1), rtol=1e-5, atol=1e-5)

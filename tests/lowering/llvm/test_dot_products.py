@@ -2,9 +2,11 @@
 
 import itertools
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
+from emulation import emulated, needs_emulator
 
 import xrelax
 from xrelax.backend.target import Target
@@ -197,7 +199,7 @@ V1, M1, A53 = (
     f"llvm -mtriple=aarch64-linux-gnu -mcpu={cpu}"
     for cpu in ("neoverse-v1", "apple-m1", "cortex-a53")
 )
-INSTRUCTION = re.compile(r"\t(vpdp\w+|[us]{1,2}dot)\t")
+INSTRUCTION = re.compile(r"\t(vpdp\w+|[us]{1,2}dot|[us]{1,2}mmla)\t")
 
 
 def code(lhs: str, rhs: str, target: str) -> str:
@@ -210,10 +212,10 @@ def code(lhs: str, rhs: str, target: str) -> str:
     [
         *((target, *signs, {"vpdpbusd"}) for target in (ZNVER4, ALDERLAKE) for signs in SIGNS),
         (HASWELL, "uint32", "int32", set()),
-        (V1, "uint32", "int32", {"usdot"}),
+        (V1, "uint32", "int32", {"usmmla"}),
         (V1, "int32", "uint32", {"usdot"}),
-        (V1, "int32", "int32", {"sdot"}),
-        (V1, "uint32", "uint32", {"udot"}),
+        (V1, "int32", "int32", {"smmla"}),
+        (V1, "uint32", "uint32", {"ummla"}),
         (M1, "uint32", "int32", set()),
         (M1, "int32", "int32", {"sdot"}),
         (M1, "uint32", "uint32", {"udot"}),
@@ -230,7 +232,7 @@ def test_instructions(target: str, lhs: str, rhs: str, names: set[str]):
     [
         (ZNVER4, r"\tvpdpbusd\t.*%zmm", r"\tvpaddd"),
         (ALDERLAKE, r"\tvpdpbusd\t.*%ymm", r"\tvpaddd"),
-        (V1, r"\tusdot\tv\d+\.4s, v\d+\.16b", r"\tadd\tv"),
+        (V1, r"\tusmmla\tv\d+\.4s, v\d+\.16b", r"\tadd\tv"),
     ],
 )
 def test_whole_registers_with_their_sums(target: str, operands: str, add: str):
@@ -246,6 +248,46 @@ def test_products_of_sixteen_bits(cpu: str, lhs: str, rhs: str):
     """Without the instruction, x86 adds products of pairs of bytes as 16 bits."""
     text = code(lhs, rhs, f"llvm -mtriple=x86_64-linux-gnu -mcpu={cpu}")
     assert re.search(r"\tv?pmaddwd\t", text) and not re.search(r"\tv?pmulld\t", text)
+
+
+def inner_loops(text: str) -> list[str]:
+    """The bodies of the loops of assembly without inner ones."""
+    pattern = re.compile(r"^(\.LBB\d+_\d+):.*\n((?:\t.*\n)*?)\tb\.\w+\t\1$", re.MULTILINE)
+    return [body for _, body in pattern.findall(text)]
+
+
+@pytest.mark.parametrize(("lhs", "rhs"), SIGNS)
+def test_products_of_sixteen_bits_on_arm(lhs: str, rhs: str):
+    """Without the instruction, products of bytes are added in pairs, and stay in registers."""
+    text = code(lhs, rhs, A53)
+    multiply, add = {
+        ("uint32", "uint32"): (r"umull\tv\d+\.8h", "uadalp"),
+        ("int32", "int32"): (r"smull\tv\d+\.8h", "sadalp"),
+    }.get((lhs, rhs), (r"mul\tv\d+\.8h", "sadalp"))
+    assert len(re.findall(rf"\t{multiply}", text)) == len(re.findall(rf"\t{add}\t", text)) > 0
+    loop = next(body for body in inner_loops(text) if add in body)
+    assert "[sp" not in loop
+
+
+def test_products_of_matrices():
+    """Each adds two rows and two columns of eight bytes; all sums stay in registers."""
+    text = from_source(PRODUCT.format(lhs="uint32", rhs="int32", m=60, n=64, k=16))
+    (loop,) = (b for b in inner_loops(stage_text(text, "asm", V1)) if "mmla" in b)
+    assert loop.count("\tusmmla\t") == 24 and loop.count("\tzip") == 8
+    assert "dot" not in loop and "[sp" not in loop
+
+
+@needs_emulator
+@pytest.mark.sampled
+@pytest.mark.parametrize("columns", (1, 3, 7, 16, 33))
+@pytest.mark.parametrize(("lhs", "rhs"), SIGNS)
+@pytest.mark.parametrize("cpu", ["cortex-a53", "apple-m1", "neoverse-v1"])
+def test_sums_on_arm(cpu: str, lhs: str, rhs: str, columns: int, tmp_path: Path):
+    """Odd numbers of rows and of steps, and numbers of columns that are no whole vectors."""
+    text = PRODUCT.format(lhs=lhs, rhs=rhs, m=7, n=columns, k=9)
+    a, b, found = words((7, 9), lhs, 0), words((9, columns), rhs, 1), np.zeros((7, columns), "i4")
+    found = emulated(from_source(text), cpu, [a, b, found], tmp_path)
+    np.testing.assert_array_equal(found, dot(a[:, :, None], b).sum(1))
 
 
 @pytest.mark.parametrize(("cpu", "widest"), [("sandybridge", "ymm"), ("knl", "zmm")])

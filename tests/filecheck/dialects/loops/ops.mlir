@@ -22,8 +22,8 @@ loops.func @control(%X: !tir.buffer<[n], f32>, %z: f32) symbols [n] {
       loops.if (%j < n, %i * %j < 7) {
       }
     }
-    // CHECK: loops.for %u in (0, 2) unrolled {
-    loops.for %u in (0, 2) unrolled {
+    // CHECK: loops.for %u in (0, 2) unrolled block 8 {
+    loops.for %u in (0, 2) unrolled block 8 {
     }
   }
   // CHECK:      %sum, %last = loops.for %k in (0, n) carry (%acc = %z : f32, %vec = %v : vector<4xf32>) {

@@ -209,3 +209,11 @@ loops.func @main(%X: !tir.buffer<[4], f32>) {
 loops.func @main(%X: !tir.buffer<[4, 8], f32>) {
   loops.prefetch %X[0] : !tir.buffer<[4, 8], f32>
 }
+
+// -----
+
+// CHECK: 'loops.for': expected blocks of sums of at least 1 iteration, got 0
+loops.func @main(%X: !tir.buffer<[4], f32>) {
+  loops.for %i in (0, 4) block 0 {
+  }
+}

@@ -107,3 +107,30 @@ relax.func @stays(%x: !relax.tensor<[4], f32>) -> !relax.tensor<[4], f32> {
   %2 = relax.call @not_primitive(%1) : (!relax.tensor<[4], f32>) -> !relax.tensor<[4], f32>
   relax.return %2 : !relax.tensor<[4], f32>
 }
+
+// -----
+
+// What is computed in bf16 and used in the same kernel is not rounded; a conversion rounds.
+// CHECK-LABEL: tir.prim_func @short
+// CHECK:           %[[X:.*]] = tir.load %x
+// CHECK-NEXT:      %[[XW:.*]] = arith.extf %[[X]] : bf16 to f32
+// CHECK-NEXT:      %[[E:.*]] = math.exp %[[XW]] : f32
+// CHECK-NEXT:      %[[Y:.*]] = tir.load %y
+// CHECK-NEXT:      %[[C:.*]] = arith.truncf %[[Y]] : f32 to bf16
+// CHECK-NEXT:      %[[CW:.*]] = arith.extf %[[C]] : bf16 to f32
+// CHECK-NEXT:      %[[S:.*]] = arith.addf %[[E]], %[[CW]] : f32
+// CHECK-NEXT:      %[[R:.*]] = arith.truncf %[[S]] : f32 to bf16
+// CHECK-NEXT:      tir.store %[[R]], %gv
+relax.func private @short(%x: !relax.tensor<[8], bf16>, %y: !relax.tensor<[8], f32>) -> !relax.tensor<[8], bf16> attributes {Primitive = 1 : i64} {
+  %r = relax.dataflow -> !relax.tensor<[8], bf16> {
+    %0 = relax.exp %x : !relax.tensor<[8], bf16> -> !relax.tensor<[8], bf16>
+    %1 = relax.astype %y {dtype = bf16} : !relax.tensor<[8], f32> -> !relax.tensor<[8], bf16>
+    %gv = relax.add %0, %1 : !relax.tensor<[8], bf16>, !relax.tensor<[8], bf16> -> !relax.tensor<[8], bf16>
+    relax.output %gv : !relax.tensor<[8], bf16>
+  }
+  relax.return %r : !relax.tensor<[8], bf16>
+}
+relax.func @main(%x: !relax.tensor<[8], bf16>, %y: !relax.tensor<[8], f32>) -> !relax.tensor<[8], bf16> {
+  %0 = relax.call @short(%x, %y) : (!relax.tensor<[8], bf16>, !relax.tensor<[8], f32>) -> !relax.tensor<[8], bf16>
+  relax.return %0 : !relax.tensor<[8], bf16>
+}

@@ -42,3 +42,23 @@ relax.func @unknown(%x: !relax.tensor<rank 2, f32>) -> !relax.tensor<rank 1, f32
   %y = relax.flatten %x : !relax.tensor<rank 2, f32> -> !relax.tensor<rank 1, f32>
   relax.return %y : !relax.tensor<rank 1, f32>
 }
+
+// -----
+
+// A reshape that splits dims of a slice stays, to be fused with it, unless something else reads the
+// slice; one that merges dims would need divisions.
+
+// CHECK-LABEL: relax.func @slices
+// CHECK-NEXT:    %a = relax.strided_slice %x
+// CHECK-NEXT:    %b = relax.reshape %a
+// CHECK-NEXT:    %c = relax.strided_slice %b
+// CHECK-NEXT:    %d = relax.memory.view %c
+// CHECK-NEXT:    %e = relax.memory.view %c
+relax.func @slices(%x: !relax.tensor<[n, 12], f32>) -> !relax.tensor<[n * 3], f32> {
+  %a = relax.strided_slice %x {axes = array<i64: 1>, begin = [#sym.expr<0>], end = [#sym.expr<6>]} : !relax.tensor<[n, 12], f32> -> !relax.tensor<[n, 6], f32>
+  %b = relax.reshape %a {shape = [#sym.expr<n>, #sym.expr<2>, #sym.expr<3>]} : !relax.tensor<[n, 6], f32> -> !relax.tensor<[n, 2, 3], f32>
+  %c = relax.strided_slice %b {axes = array<i64: 1>, begin = [#sym.expr<0>], end = [#sym.expr<1>]} : !relax.tensor<[n, 2, 3], f32> -> !relax.tensor<[n, 1, 3], f32>
+  %d = relax.reshape %c {shape = [#sym.expr<n * 3>]} : !relax.tensor<[n, 1, 3], f32> -> !relax.tensor<[n * 3], f32>
+  %e = relax.reshape %c {shape = [#sym.expr<n>, #sym.expr<3>]} : !relax.tensor<[n, 1, 3], f32> -> !relax.tensor<[n, 3], f32>
+  relax.return %d : !relax.tensor<[n * 3], f32>
+}

@@ -91,3 +91,21 @@ loops.func @kept(%X: !tir.buffer<[n], f32>, %I: !tir.buffer<[n], i32>, %zero: f3
     loops.yield %d : i32
   }
 }
+
+// -----
+
+// A loop may say how many terms a block has.
+
+// CHECK-LABEL: loops.func @given(
+// CHECK:         loops.for %[[B:k[_0-9]*]] in (0, 4) carry (%[[S:s[_0-9]*]] = %zero : f32) {
+// CHECK:           %[[T:[0-9]+]] = loops.for %{{.*}} in (%[[B]] * 16, 16) carry
+// CHECK:           arith.addf %[[S]], %[[T]] : f32
+loops.func @given(%X: !tir.buffer<[64], f32>, %Y: !tir.buffer<[1], f32>) noalias {
+  %zero = arith.constant 0.0 : f32
+  %t = loops.for %k in (0, 64) block 16 carry (%s = %zero : f32) {
+    %x = loops.load %X[%k] : !tir.buffer<[64], f32> -> f32
+    %d = arith.addf %s, %x fastmath<reassoc,nsz,contract> : f32
+    loops.yield %d : f32
+  }
+  loops.store %t, %Y[0] : !tir.buffer<[1], f32>, f32
+}

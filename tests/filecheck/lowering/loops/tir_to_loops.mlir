@@ -499,3 +499,20 @@ tir.prim_func @one(%Y: !tir.buffer<[4], f32>) {
     }
   }
 }
+
+// -----
+
+// The annotation of a reduction loop says how long the blocks of its sums are.
+
+// CHECK-LABEL: loops.func @blocks(
+// CHECK:         loops.for %k in (0, 64) block 16 {
+tir.prim_func @blocks(%X: !tir.buffer<[64], f32>, %Y: !tir.buffer<[1], f32>) {
+  tir.for %k in (0, 64) annotations {sum_block = 16 : i64} {
+    tir.block "Y" (%v: reduce (0, 64) = %k) reads (%X[%v]) writes (%Y[0]) {
+      %x = tir.load %X[%v] : !tir.buffer<[64], f32>
+      %y = tir.load %Y[0] : !tir.buffer<[1], f32>
+      %t = arith.addf %y, %x : f32
+      tir.store %t, %Y[0] : !tir.buffer<[1], f32>
+    }
+  }
+}

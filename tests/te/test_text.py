@@ -1,0 +1,43 @@
+"""Scalar expressions as TVMScript."""
+
+import pytest
+
+from xrelax import te, tir
+
+N = tir.Var("n", "int64")
+X, P = tir.Var("x", "float32"), tir.Var("p", "bool")
+A = te.placeholder((4, 4), name="A")
+
+
+@pytest.mark.parametrize(
+    ("expr", "text"),
+    [
+        (N // 2 % 3, "(n // 2) % 3"),
+        (tir.max(N, 1) - 1, "T.max(1, n) - 1"),
+        ((X + 1.0) * X - (X - X), "(x + T.float32(1.0)) * x - (x - x)"),
+        (X / (X * X), "x / (x * x)"),
+        (-(X + X), "-(x + x)"),
+        (tir.exp(X) + tir.infinity("float32"), 'T.exp(x) + T.float32("inf")'),
+        (A[N, 0] < A[0, 0] * 2.0, "A[n, 0] < A[0, 0] * T.float32(2.0)"),
+        (tir.Not(tir.And(P, N < 3)), "not (p and n < 3)"),
+        (tir.Or(tir.Not(P), tir.And(P, P)), "not p or p and p"),
+        ((N < 3) == P, "(n < 3) == p"),
+        (tir.Select(P, 0, 2), "T.Select(p, 0, 2)"),
+        (tir.Cast("int8", X), 'T.Cast("int8", x)'),
+        (tir.const(3, "uint8"), "T.uint8(3)"),
+        (tir.const(True, "bool"), "T.bool(True)"),
+    ],
+)
+def test_texts(expr, text):
+    assert str(expr) == repr(expr) == text
+
+
+def test_declarations():
+    expr = tir.if_then_else(P, X + X, tir.Cast("float32", N))
+    assert expr.script(verbose_expr=True).splitlines() == [
+        "p = T.bool()",
+        "x = T.float32()",
+        "n = T.int64()",
+        'T.if_then_else(p, x + x, T.Cast("float32", n))',
+    ]
+    assert tir.Cast("int8", X).script() == 'T.Cast("int8", x)'
