@@ -9,6 +9,8 @@
 
     %1 = relax.constant <float32, [2], [2.0, 4.0]>
 
+A conversion to the dtype that its operand has already is replaced by the operand.
+
 Results that are much larger than their operands, such as a filled tensor, are not folded: they
 would cost memory and time to load. Neither are results of symbolic shape, results that calls may
 write, and results of more than 1 MB, which a built module computes when it is loaded
@@ -37,6 +39,7 @@ from xdsl.pattern_rewriter import (
 from ...dialects import relax
 from ...dialects.relax.constant import storage_dtype
 from ...dialects.relax.operators.base import evaluated
+from ...dialects.relax.operators.conversion import AstypeOp
 from ...dialects.relax.types import tensors_in
 from ...dialects.sym import expr_symbols
 from ...runtime.dtype import bfloat16_to_float32, to_bfloat16
@@ -110,6 +113,18 @@ class FoldTupleField(RewritePattern):
         made = op.tuple_value.owner
         if isinstance(made, relax.TupleOp):
             rewriter.replace(op, [], [made.fields[op.index.data]])
+
+
+@dataclass
+class FoldSameDtype(RewritePattern):
+    """Replace a conversion to the operand's own dtype by the operand, unless calls may write it."""
+
+    written: Written
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: AstypeOp, rewriter: PatternRewriter) -> None:
+        if op.x.type == op.result.type and not touches(op, self.written):
+            rewriter.replace(op, [], [op.x])
 
 
 @dataclass
@@ -203,5 +218,7 @@ class FoldConstantPass(ModulePass):
     name = "fold-constant"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        for pattern in (FoldTupleField(), FoldOperator(written_values(op)), FoldTupleField()):
+        written = written_values(op)
+        folds = (FoldTupleField(), FoldSameDtype(written), FoldOperator(written), FoldTupleField())
+        for pattern in folds:
             PatternRewriteWalker(pattern, apply_recursively=False).rewrite_module(op)

@@ -74,3 +74,19 @@ relax.func impure @written() -> !relax.tensor<[2], f32> {
   %1 = relax.call_packed "f"(%0) : (!relax.tensor<[2], f32>) -> tuple<>
   relax.return %0 : !relax.tensor<[2], f32>
 }
+
+// -----
+
+// A conversion to the dtype that a tensor has already goes away; one to another dtype stays.
+
+// CHECK-LABEL: @same_dtype
+// CHECK-NEXT:    %[[EXP:.*]] = relax.exp %x
+// CHECK-NEXT:    %[[HALF:.*]] = relax.astype %[[EXP]] {dtype = f16}
+// CHECK-NEXT:    relax.return %[[HALF]]
+relax.func @same_dtype(%x: !relax.tensor<[n, 2], f32>) -> !relax.tensor<[n, 2], f16> {
+  %0 = relax.astype %x {dtype = f32} : !relax.tensor<[n, 2], f32> -> !relax.tensor<[n, 2], f32>
+  %1 = relax.exp %0 : !relax.tensor<[n, 2], f32> -> !relax.tensor<[n, 2], f32>
+  %2 = relax.astype %1 {dtype = f16} : !relax.tensor<[n, 2], f32> -> !relax.tensor<[n, 2], f16>
+  %3 = relax.astype %2 {dtype = f16} : !relax.tensor<[n, 2], f16> -> !relax.tensor<[n, 2], f16>
+  relax.return %3 : !relax.tensor<[n, 2], f16>
+}
