@@ -19,7 +19,7 @@ from ..dialects.iteration_digits import (
 )
 from ..dialects.iteration_maps import Detector
 from .analyzer import Analyzer
-from .arithmetic import PrimExpr, as_int_expr, convert, dim_expr, index_expr
+from .arithmetic import Imm, PrimExpr, as_int_expr, convert, dim_expr, index_expr
 from .iter_map_expr import IterMapExpr, IterMapLevel, IterSumExpr
 from .linear import differences
 from .ranges import Range
@@ -148,7 +148,7 @@ def _detected(
 def _add_constraints(detector: Detector, predicate: Any, analyzer: Analyzer | None) -> None:
     """Tell the detector of comparisons, those of few iterators and operations first."""
     value = convert(predicate)
-    if value.dtype == "bool" and str(value) in ("True", "1"):
+    if isinstance(value, Imm) and value.value:
         return
     found = differences(value, negated=False)
     if found is None:

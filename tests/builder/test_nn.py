@@ -170,7 +170,8 @@ def test_containers():
     model = Containers()
     names = ["lists.0", "lists.1", "dicts.scale", "layers.linear.weight"]
     mod, params = model.export_tvm({"forward": {"x": nn.spec.Tensor((2, 4))}})
-    assert [n for n, _ in params] == names and mod["forward"].attrs == {"num_input": 1}
+    assert [n for n, _ in params] == names
+    assert mod["forward"].attrs == {"global_symbol": "forward", "num_input": 1}
     a, b, scale, weight = (v.numpy() for v in fill(model))
     x = random(2, 4)
     wanted = np.maximum((x + a + b) * scale, 0) @ weight.T
