@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Sequence
+import gc
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -66,6 +67,14 @@ class PythonLibrary:
         address = ctypes.cast(self.pointers[symbol], ctypes.c_void_p).value
         assert address is not None
         return address
+
+
+@pytest.fixture(scope="module", autouse=True)
+def frozen_heap() -> Iterator[None]:
+    """Let the garbage collector skip what the tests of other files left, which takes seconds."""
+    gc.freeze()
+    yield
+    gc.unfreeze()
 
 
 Build = Callable[..., Executable]
