@@ -90,3 +90,23 @@ relax.func @same_dtype(%x: !relax.tensor<[n, 2], f32>) -> !relax.tensor<[n, 2], 
   %3 = relax.astype %2 {dtype = f16} : !relax.tensor<[n, 2], f16> -> !relax.tensor<[n, 2], f16>
   relax.return %3 : !relax.tensor<[n, 2], f16>
 }
+
+// -----
+
+// A copy whose memory a call takes stays.
+
+// CHECK-LABEL: @written
+// CHECK-NEXT:    %[[X:.*]] = relax.nn.relu %x
+// CHECK-NEXT:    %[[COPY:.*]] = relax.astype %[[X]] {dtype = f32}
+// CHECK-NEXT:    relax.call_tir_inplace @one(%[[COPY]])
+tir.prim_func @one(%X: !tir.buffer<[4], f32>) {
+  %0 = arith.constant 1.0 : f32
+  tir.store %0, %X[0] : !tir.buffer<[4], f32>
+}
+relax.func @written(%x: !relax.tensor<[4], f32>) -> !relax.tensor<[4], f32> {
+  %0 = relax.nn.relu %x : !relax.tensor<[4], f32> -> !relax.tensor<[4], f32>
+  %1 = relax.astype %0 {dtype = f32} : !relax.tensor<[4], f32> -> !relax.tensor<[4], f32>
+  %2 = relax.call_tir_inplace @one(%1) inplace [0] : (!relax.tensor<[4], f32>) -> !relax.tensor<[4], f32>
+  %3 = relax.add %0, %2 : !relax.tensor<[4], f32>, !relax.tensor<[4], f32> -> !relax.tensor<[4], f32>
+  relax.return %3 : !relax.tensor<[4], f32>
+}
