@@ -45,7 +45,14 @@ class ModuleState:
     `debug_info` instructions have the source locations of their operations.
     """
 
-    __slots__ = ("_metadata", "_metadata_ids", "converts_bf16", "converts_f16", "debug_info", "declarations")
+    __slots__ = (
+        "_metadata",
+        "_metadata_ids",
+        "converts_bf16",
+        "converts_f16",
+        "debug_info",
+        "declarations",
+    )
 
     def __init__(
         self, converts_f16: bool = True, converts_bf16: bool = False, debug_info: bool = False
