@@ -73,6 +73,16 @@ def of_step(function: Callable[[Array], Array], dtype: str, x: Array, bound: Arr
     return np.where(bound > 0, error, 0.0)
 
 
+def of_small_quotient(dtype: str, found: Array, x: Array, error: Array | None) -> Array | None:
+    """The bound of a quotient: a unit in the last place near the least normal number."""
+    size = np.abs(found)
+    is_small = (size < RANGE[dtype][0] / EPSILON[dtype]) & (x != 0)
+    if not is_small.any():
+        return error
+    unit = np.where(is_small, 2 * EPSILON[dtype] * size + TINY[dtype], 0.0)
+    return unit if error is None else error + unit
+
+
 def of_operation(
     op: str, dtype: str, found: Array, data: Sequence[Array], bounds: Sequence[Array]
 ) -> Array:

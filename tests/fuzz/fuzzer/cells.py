@@ -76,7 +76,8 @@ class Sizes:
             else:
                 size, largest = np.where(np.isfinite(data), np.abs(data), 0), self.largest
                 leaves = (largest >= most) | (self.least < tiny)
-            inexact = reduced & ~(is_whole & (largest < 1 / epsilon))
+            # So far below 1 / epsilon that a sum may start with what is added to it later.
+            inexact = reduced & ~(is_whole & (largest < 0.25 / epsilon))
             # The sum of a program and this one round each term so often at most, and its product.
             parts = 2 * np.expm1((self.count + 1) * np.log1p(epsilon))
             rounding = parts * (size + found.error)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .bounds import of_comparison, of_function, of_operation, of_step
+from .bounds import of_comparison, of_function, of_operation, of_small_quotient, of_step
 from .syntax import FLOATS, INDEX, INTEGERS
 
 Array = np.ndarray[Any, Any]
@@ -151,6 +151,8 @@ COMPARISONS = {
     "gt": np.greater,
     "ge": np.greater_equal,
 }
+DIVIDED = ("float32", "float64")
+"""Floats that are multiplied by reciprocals of constants, lowering/llvm/divisions.py."""
 STEPS = ("floor", "ceil", "round", "trunc")
 """Operations of `EXACT` that grow with a number, by jumps."""
 
@@ -171,6 +173,8 @@ def operate(op: str, dtype: str, args: list[Value]) -> Value:
             error = of_step(EXACT[op], dtype, data[0], bounds[0])
         elif inexact:
             error = of_operation(op, dtype, found, data, bounds)
+        if op == "div" and dtype in DIVIDED:
+            error = of_small_quotient(dtype, found, data[0], error)
         if op == "div" and args[1].zeros is not None:
             open_sign = np.where(args[1].zeros & np.isinf(found), np.inf, 0.0)
             error = open_sign if error is None else np.maximum(error, open_sign)
