@@ -12,6 +12,7 @@ from xdsl.irdl import irdl_op_definition, opt_prop_def
 
 from .attributes import Ints
 from .conversion import wide
+from .layouts import AnyLayouts
 from .pool_attributes import OneDim, ThreeDims, TwoDims
 from .pool_windows import EvenWindows
 from .pooling import LargestOfWindows, MeanOfWindows, PoolOp
@@ -67,42 +68,42 @@ class AdaptiveMaxPoolOp(LargestOfWindows, AdaptivePoolOp, ABC):
 
 
 @irdl_op_definition
-class AdaptiveAvgPool1dOp(AdaptiveAvgPoolOp, OneDim):
+class AdaptiveAvgPool1dOp(AnyLayouts, AdaptiveAvgPoolOp, OneDim):
     """Averages over adaptive windows of one dim; `torch.nn.functional.adaptive_avg_pool1d`."""
 
     name = "relax.nn.adaptive_avg_pool1d"
 
 
 @irdl_op_definition
-class AdaptiveAvgPool2dOp(AdaptiveAvgPoolOp, TwoDims):
+class AdaptiveAvgPool2dOp(AnyLayouts, AdaptiveAvgPoolOp, TwoDims):
     """Averages over adaptive windows of two dims; `torch.nn.functional.adaptive_avg_pool2d`."""
 
     name = "relax.nn.adaptive_avg_pool2d"
 
 
 @irdl_op_definition
-class AdaptiveAvgPool3dOp(AdaptiveAvgPoolOp, ThreeDims):
+class AdaptiveAvgPool3dOp(AnyLayouts, AdaptiveAvgPoolOp, ThreeDims):
     """Averages over adaptive windows of three dims; `torch.nn.functional.adaptive_avg_pool3d`."""
 
     name = "relax.nn.adaptive_avg_pool3d"
 
 
 @irdl_op_definition
-class AdaptiveMaxPool1dOp(AdaptiveMaxPoolOp, OneDim):
+class AdaptiveMaxPool1dOp(AnyLayouts, AdaptiveMaxPoolOp, OneDim):
     """Maxima over adaptive windows of one dim; `torch.nn.functional.adaptive_max_pool1d`."""
 
     name = "relax.nn.adaptive_max_pool1d"
 
 
 @irdl_op_definition
-class AdaptiveMaxPool2dOp(AdaptiveMaxPoolOp, TwoDims):
+class AdaptiveMaxPool2dOp(AnyLayouts, AdaptiveMaxPoolOp, TwoDims):
     """Maxima over adaptive windows of two dims; `torch.nn.functional.adaptive_max_pool2d`."""
 
     name = "relax.nn.adaptive_max_pool2d"
 
 
 @irdl_op_definition
-class AdaptiveMaxPool3dOp(AdaptiveMaxPoolOp, ThreeDims):
+class AdaptiveMaxPool3dOp(AnyLayouts, AdaptiveMaxPoolOp, ThreeDims):
     """Maxima over adaptive windows of three dims; `torch.nn.functional.adaptive_max_pool3d`."""
 
     name = "relax.nn.adaptive_max_pool3d"

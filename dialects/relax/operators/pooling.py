@@ -20,6 +20,7 @@ from .conversion import accumulator, rounded, wide
 from .elementwise import FLOATS, NUMBERS, Dtypes
 from .inference import require_dtype, require_rank
 from .language import TensorLanguage
+from .layouts import AnyLayouts
 from .pool_attributes import OneDimWindows, ThreeDimWindows, TwoDimWindows
 from .pool_windows import MovingWindows, PoolWindows
 from .windows import (
@@ -233,42 +234,42 @@ class AvgPoolOp(MeanOfWindows, WindowPoolOp, ABC):
 
 
 @irdl_op_definition
-class MaxPool1dOp(OneDimWindows, MaxPoolOp):
+class MaxPool1dOp(AnyLayouts, OneDimWindows, MaxPoolOp):
     """The largest element of windows over one dim; `torch.nn.functional.max_pool1d`."""
 
     name = "relax.nn.max_pool1d"
 
 
 @irdl_op_definition
-class MaxPool2dOp(TwoDimWindows, MaxPoolOp):
+class MaxPool2dOp(AnyLayouts, TwoDimWindows, MaxPoolOp):
     """The largest element of windows over two dims; `torch.nn.functional.max_pool2d`."""
 
     name = "relax.nn.max_pool2d"
 
 
 @irdl_op_definition
-class MaxPool3dOp(ThreeDimWindows, MaxPoolOp):
+class MaxPool3dOp(AnyLayouts, ThreeDimWindows, MaxPoolOp):
     """The largest element of windows over three dims; `torch.nn.functional.max_pool3d`."""
 
     name = "relax.nn.max_pool3d"
 
 
 @irdl_op_definition
-class AvgPool1dOp(OneDimWindows, AvgPoolOp):
+class AvgPool1dOp(AnyLayouts, OneDimWindows, AvgPoolOp):
     """The mean of windows over one dim; `torch.nn.functional.avg_pool1d`."""
 
     name = "relax.nn.avg_pool1d"
 
 
 @irdl_op_definition
-class AvgPool2dOp(TwoDimWindows, AvgPoolOp):
+class AvgPool2dOp(AnyLayouts, TwoDimWindows, AvgPoolOp):
     """The mean of windows over two dims; `torch.nn.functional.avg_pool2d`."""
 
     name = "relax.nn.avg_pool2d"
 
 
 @irdl_op_definition
-class AvgPool3dOp(ThreeDimWindows, AvgPoolOp):
+class AvgPool3dOp(AnyLayouts, ThreeDimWindows, AvgPoolOp):
     """The mean of windows over three dims; `torch.nn.functional.avg_pool3d`."""
 
     name = "relax.nn.avg_pool3d"
