@@ -168,8 +168,15 @@ def fields_of(value: SSAValue) -> list[SSAValue]:
 
 
 def attribute_value(value: Any) -> Any:
-    """An attribute of a call: shapes and numbers of the graph as dims, others as they are."""
-    type_ = getattr(getattr(value, "borrowed", None), "type", None)
+    """An attribute of a call: shapes and numbers of the graph as dims, others as they are.
+
+    A constant of rank 0 is its number.
+    """
+    ssa = getattr(value, "borrowed", value)
+    type_ = getattr(ssa, "type", None)
+    if isinstance(type_, TensorType) and isinstance(ssa.owner, relax.ConstantOp):
+        is_number = type_.rank == 0 and type_.dtype != "bfloat16"
+        return ssa.owner.value.data.number() if is_number else value
     if isinstance(type_, relax.ShapeType) and type_.dims is not None:
         return type_.dims
     if isinstance(type_, relax.PrimType) and type_.expr is not None:

@@ -15,7 +15,7 @@ from ...dialects.diagnostics import suggestion
 from ...dialects.int_expr import IntExpr, Sym
 from ...dialects.relax.symbols import paired_dims
 from ...dialects.relax.type_relations import forget_symbols
-from ...ir.operators import constant_data, default_dtype, number_tensor
+from ...ir.operators import attribute_value, constant_data, default_dtype, number_tensor
 from ...lowering.substitute import substituted
 from .relax_dps import DPSCallParser
 from .relax_kernels import KernelParser
@@ -274,7 +274,9 @@ class CallParser:
             node = node.args[0]
         value = self.exprs.eval(node)
         type_ = getattr(value, "type", None)
-        return (type_.dims or ()) if isinstance(type_, relax.ShapeType) else value
+        if isinstance(type_, relax.ShapeType):
+            return type_.dims or ()
+        return attribute_value(value) if isinstance(type_, relax.TensorType) else value
 
     def operator(
         self, node: ast.AST, name: str, operands: Sequence[SSAValue], attributes: dict[str, Any]

@@ -17,6 +17,7 @@ FAMILIES = (
     "batch_norm",
     "block_weights",
     "box_decoding",
+    "box_rows",
     "box_selection",
     "conversion",
     "convolution",
