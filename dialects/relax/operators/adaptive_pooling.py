@@ -11,11 +11,10 @@ from numpy.typing import NDArray
 from xdsl.irdl import irdl_op_definition, opt_prop_def
 
 from .attributes import Ints
-from .conversion import wide
 from .layouts import AnyLayouts
 from .pool_attributes import OneDim, ThreeDims, TwoDims
 from .pool_windows import EvenWindows
-from .pooling import LargestOfWindows, MeanOfWindows, PoolOp
+from .pooling import LargestOfWindows, MeanOfWindows, PoolOp, numpy_mean, wide_sums
 from .windows import spatial_ints
 
 
@@ -39,7 +38,7 @@ class AdaptivePoolOp(PoolOp, ABC):
 
     @classmethod
     def reference(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> NDArray[Any]:
-        data, counts = cls.numpy_windows(wide(arrays[0]), attributes)
+        data, counts = cls.numpy_windows(wide_sums(arrays[0]), attributes)
         result = np.zeros((*data.shape[:2], *counts), data.dtype)
         for at in np.ndindex(*counts):
             bounds = [
@@ -56,7 +55,8 @@ class AdaptiveAvgPoolOp(MeanOfWindows, AdaptivePoolOp, ABC):
 
     @classmethod
     def numpy_function(cls, window: NDArray[Any], axes: tuple[int, ...]) -> NDArray[Any]:
-        return window.mean(axis=axes)
+        count = np.prod([window.shape[a] for a in axes])
+        return numpy_mean(window.sum(axis=axes), count)
 
 
 class AdaptiveMaxPoolOp(LargestOfWindows, AdaptivePoolOp, ABC):

@@ -142,6 +142,11 @@ class _MaxPoolBackward(TwoDimWindows, PoolBackwardOp, ABC):
     POOL: ClassVar[type[PoolOp]] = MaxPool2dOp
 
     @classmethod
+    def infer(cls, operands: Sequence[TensorType], attributes: dict[str, Any]) -> TensorType:
+        MaxPool2dOp.require_elements(attributes)
+        return super().infer(operands, attributes)
+
+    @classmethod
     def compute(cls, te: TensorLanguage, tensors: Sequence[Any], attributes: dict[str, Any]) -> Any:
         grad, data = tensors
         layout, out_layout = cls.POOL.layouts(attributes)

@@ -30,6 +30,7 @@ class IndexedMaxPoolOp(MaxPoolOp, ABC):
 
     @classmethod
     def infer(cls, operands: Sequence[TensorType], attributes: dict[str, Any]) -> ResultType:
+        cls.require_elements(attributes)
         values = super().infer(operands, attributes)
         assert isinstance(values, TensorType)
         return tuple_type([values, TensorType(values.shape, element_type("int64"))])

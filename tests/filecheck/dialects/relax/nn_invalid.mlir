@@ -80,9 +80,9 @@ relax.func @main(%x: !relax.tensor<[n, 4, 2], f32>, %w: !relax.tensor<[4, 2, 3],
 
 // -----
 
-// CHECK: expected padding of 'relax.nn.max_pool1d' to be less than a window of 2, got (2,)
+// CHECK: expected padding of 'relax.nn.max_pool1d_with_indices' to be less than a window of 2, got (2,)
 relax.func @main(%x: !relax.tensor<[n, 4, 4], f32>) -> !relax.tensor<[n, 4, 4], f32> {
-  %0 = relax.nn.max_pool1d %x {pool_size = array<i64: 2>, padding = array<i64: 2>} : !relax.tensor<[n, 4, 4], f32> -> !relax.tensor<[n, 4, 7], f32>
+  %0 = relax.nn.max_pool1d_with_indices %x {pool_size = array<i64: 2>, padding = array<i64: 2>} : !relax.tensor<[n, 4, 4], f32> -> tuple<!relax.tensor<[n, 4, 7], f32>, !relax.tensor<[n, 4, 7], i64>>
   relax.return %x : !relax.tensor<[n, 4, 4], f32>
 }
 
