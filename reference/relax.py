@@ -11,6 +11,7 @@ from xdsl.ir import Block, Operation
 
 from ..dialects import relax
 from ..dialects.relax.operators.base import evaluated
+from ..dialects.relax.prim_values import tensor_of
 from ..dialects.relax.symbols import determined_symbols
 from ..dialects.relax.types import TensorType, tensors_in
 from .arguments import GraphValue, Shape, bind_values, flatten
@@ -215,6 +216,18 @@ def _tensor_to_shape(graph: Graph, op: relax.TensorToShapeOp) -> None:
     graph.values[op.result] = Shape(tuple(numbers))
 
 
+def _prim_to_tensor(graph: Graph, op: relax.PrimToTensorOp) -> None:
+    value = graph.values[op.prim]
+    if not isinstance(value, Buffer):
+        dtype = tensor_of(op.prim.type).dtype or ""
+        value = Buffer(np.array(value, graph.session.precision.storage(dtype)), dtype, "a scalar")
+    graph.values[op.result] = value
+
+
+def _tensor_to_prim(graph: Graph, op: relax.TensorToPrimOp) -> None:
+    graph.values[op.result] = graph.values[op.tensor]
+
+
 def _shape(graph: Graph, op: relax.ShapeOp) -> None:
     graph.values[op.result] = Shape(shape_of(op.result.type.dims or (), graph.symbols))
 
@@ -275,11 +288,13 @@ _RELAX: dict[str, Callable[[Graph, Any], None]] = {
     "relax.loop": _loop,
     "relax.match_cast": _match_cast,
     "relax.output": _nothing,
+    "relax.prim_to_tensor": _prim_to_tensor,
     "relax.prim_value": _prim_value,
     "relax.print": _print,
     "relax.return": _nothing,
     "relax.shape": _shape,
     "relax.shape_of": _shape_of,
+    "relax.tensor_to_prim": _tensor_to_prim,
     "relax.tensor_to_shape": _tensor_to_shape,
     "relax.tuple": _tuple,
     "relax.tuple_get_item": _tuple_get_item,

@@ -15,7 +15,8 @@ from ...dialects.diagnostics import suggestion
 from ...dialects.int_expr import IntExpr, Sym
 from ...dialects.relax.symbols import paired_dims
 from ...dialects.relax.type_relations import forget_symbols
-from ...ir.operators import attribute_value, constant_data, default_dtype, number_tensor
+from ...ir.operators import attribute_value, constant_data, default_dtype
+from ...lowering.graph.lower_prims import number_tensor, result_of
 from ...lowering.substitute import substituted
 from .relax_dps import DPSCallParser
 from .relax_kernels import KernelParser
@@ -123,11 +124,13 @@ class CallParser:
             "R.emit_te": KernelParser(function).emit_te,
             "R.loop": LoopParser(function, dps).loop,
             "R.match_cast": shapes.match_cast,
+            "R.prim_to_tensor": shapes.prim_to_tensor,
             "R.prim_value": shapes.prim_value,
             "R.ShapeExpr": shapes.shape,
             "R.TupleGetItem": self._field,
             "R.shape": shapes.shape,
             "R.shape_of": shapes.shape_of,
+            "R.tensor_to_prim": shapes.tensor_to_prim,
             "R.tensor_to_shape": shapes.tensor_to_shape,
             "R.tuple": self._tuple,
         }
@@ -285,7 +288,11 @@ class CallParser:
         kept = {k: v for k, v in attributes.items() if v is not None}
         with self.function.scope.source.reporting(node):
             values = [number_tensor(v, lambda op: self.function.emit(op, node)) for v in operands]
-            return self.function.emit(relax.OPERATORS[name].of(values, kept), node)
+            made = relax.OPERATORS[name].of(values, kept)
+            result = result_of(made, operands)
+            if result is not made:
+                self.function.emit(made, node)
+            return self.function.emit(result, node)
 
 
 def _default_dtype(value: Any) -> str:
