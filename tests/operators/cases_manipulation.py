@@ -120,15 +120,16 @@ def stack(d: Draw):
 def split_sections(d: Draw):
     shape, sections = list(d.shape(2, 3, least=2)), d.integer(1, 3)
     axis = d.axis(len(shape))
-    shape[axis] = shape[axis % len(shape) - 1] * sections
+    shape[axis] = shape[axis % len(shape) - 1] * sections - d.integer(0, sections - 1)
     return [d.array(shape)], {"indices_or_sections": sections, "axis": axis}
 
 
 def symbolic_sections(shapes, attributes):
-    """Symbols for sizes; the axis is as many times the dim before as there are sections."""
-    (shape,), axis = shapes, attributes["axis"]
+    """Symbols for sizes; the axis is about as many times the dim before as there are sections."""
+    (shape,), axis, count = shapes, attributes["axis"], attributes["indices_or_sections"]
+    before = axis % len(shape) - 1
     dims = [sym(f"n{s}") for s in shape]
-    dims[axis] = dims[axis % len(dims) - 1] * attributes["indices_or_sections"]
+    dims[axis] = dims[before] * count - (shape[before] * count - shape[axis])
     return [tuple(dims)], attributes
 
 
@@ -141,7 +142,7 @@ def split_indices(d: Draw):
 
 def torch_split(x, indices_or_sections, axis=0):
     if isinstance(indices_or_sections, int):
-        return torch.tensor_split(x, indices_or_sections, axis)
+        return torch.split(x, -(-x.shape[axis] // indices_or_sections), axis)
     cuts = [0, *indices_or_sections, x.shape[axis]]
     parts = [range(x.shape[axis])[slice(b, e)] for b, e in pairwise(cuts)]
     return tuple(x.index_select(axis, torch.tensor(list(p), dtype=torch.int64)) for p in parts)

@@ -184,14 +184,6 @@ relax.func @main(%x: !relax.tensor<[n, 4], f32>) -> !relax.tensor<[n, 4], f32> {
 
 // -----
 
-// CHECK: expected 3 sections of 'relax.split' to divide dim 0, got (n, 4)
-relax.func @main(%x: !relax.tensor<[n, 4], f32>) -> !relax.tensor<[n, 4], f32> {
-  %0 = relax.split %x {indices_or_sections = 3 : i64} : !relax.tensor<[n, 4], f32> -> !relax.tensor<*, f32>
-  relax.return %x : !relax.tensor<[n, 4], f32>
-}
-
-// -----
-
 // CHECK: expected at least 1 section of 'relax.split', got 0
 relax.func @main(%x: !relax.tensor<[n, 4], f32>) -> !relax.tensor<[n, 4], f32> {
   %0 = relax.split %x {indices_or_sections = 0 : i64} : !relax.tensor<[n, 4], f32> -> !relax.tensor<*, f32>
