@@ -101,15 +101,14 @@ def _run_block(graph: Graph, block: Block) -> None:
 
 
 def _print(graph: Graph, op: relax.PrintOp) -> None:
-    graph.session.write(op.format.data, arguments(graph, op.values))
+    graph.session.write(op.text, arguments(graph, op.values))
     graph.values[op.result] = ()
 
 
 def _assert(graph: Graph, op: relax.AssertOp) -> None:
     condition = graph.values[op.condition]
     if not _holds(condition):
-        text = graph.session.formatted(op.format.data, arguments(graph, op.values))
-        raise EvaluationError(text or "assertion failed")
+        raise EvaluationError(graph.session.formatted(op.text, arguments(graph, op.values)))
     graph.values[op.result] = ()
 
 
