@@ -275,11 +275,20 @@ class CallParser:
             and len(node.args) == 1
         ):
             node = node.args[0]
+        text = self._index_map(node)
+        if text is not None:
+            return text
         value = self.exprs.eval(node)
         type_ = getattr(value, "type", None)
         if isinstance(type_, relax.ShapeType):
             return type_.dims or ()
         return attribute_value(value) if isinstance(type_, relax.TensorType) else value
+
+    def _index_map(self, node: ast.expr) -> str | None:
+        """The text of ``lambda i, j: (j, i)``, also in ``T.index_map(…)``."""
+        if isinstance(node, ast.Call) and node.args and self.function.path(node) == "T.index_map":
+            node = node.args[0]
+        return ast.unparse(node) if isinstance(node, ast.Lambda) else None
 
     def operator(
         self, node: ast.AST, name: str, operands: Sequence[SSAValue], attributes: dict[str, Any]

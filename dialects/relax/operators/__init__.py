@@ -32,6 +32,7 @@ FAMILIES = (
     "indexed_pooling",
     "indexing",
     "joining",
+    "layout_transforms",
     "linear_algebra",
     "linear_systems",
     "logic",
