@@ -117,6 +117,15 @@ def stack(d: Draw):
     return [d.array(shape) for _ in range(d.integer(1, 4))], {"axis": d.axis(len(shape) + 1)}
 
 
+def meshgrid(d: Draw):
+    arrays = [d.array((d.size(),)) for _ in range(d.integer(1, 3))]
+    return arrays, {"indexing": d.pick(("ij", "xy"))}
+
+
+def sized(d: Draw):
+    return [d.array(d.shape())], {}
+
+
 def split_sections(d: Draw):
     shape, sections = list(d.shape(2, 3, least=2)), d.integer(1, 3)
     axis = d.axis(len(shape))
@@ -267,6 +276,13 @@ CASES = (
     Case("relax.flip", flip, lambda x, axis: x.flip(axis), ALL),
     Case("relax.roll", roll, lambda x, shift, axis: x.roll(shift, axis), ALL),
     Case("relax.concat", concat, lambda *x, axis=0: torch.cat(x, axis), ALL),
+    Case(
+        "relax.meshgrid",
+        meshgrid,
+        lambda *x, indexing="ij": torch.meshgrid(*x, indexing=indexing),
+        ALL,
+    ),
+    Case("relax.size", sized, lambda x: torch.tensor(x.numel()), ALL),
     Case("relax.stack", stack, lambda *x, axis=0: torch.stack(x, axis), ALL),
     Case(
         "relax.split", split_sections, torch_split, ALL, symbolic=symbolic_sections, note="sections"

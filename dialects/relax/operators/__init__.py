@@ -28,6 +28,7 @@ FAMILIES = (
     "float_functions",
     "gradients",
     "grid_sampling",
+    "grids",
     "grouped_matmul",
     "indexed_pooling",
     "indexing",

@@ -302,7 +302,11 @@ class EwiseFMAOp(OperatorOp):
                 f"expected operands of '{cls.name}' to have one rank, "
                 f"got {', '.join(map(shape_text, operands))}"
             )
-        return broadcast_types(cls.name, *operands)
+        same_rank = [
+            o if o.rank is not None or not ranks else TensorType.of(None, o.known_element, ranks[0])
+            for o in operands
+        ]
+        return broadcast_types(cls.name, *same_rank)
 
     @classmethod
     def compute(cls, te: TensorLanguage, tensors: Sequence[Any], attributes: dict[str, Any]) -> Any:

@@ -87,3 +87,12 @@ relax.func @layout_transform(%x: !relax.tensor<[n, 10], f32>) -> !relax.tensor<[
   %0 = relax.layout_transform %x {index_map = "lambda i0, i1: (i1 // 4, i0, i1 % 4)", pad_value = 1 : i64} : !relax.tensor<[n, 10], f32> -> !relax.tensor<[3, n, 4], f32>
   relax.return %0 : !relax.tensor<[3, n, 4], f32>
 }
+
+// CHECK-LABEL: @grids
+relax.func @grids(%x: !relax.tensor<[n], f32>, %y: !relax.tensor<[m], f32>) -> !relax.tensor<[], i64> {
+  // CHECK: %0 = relax.meshgrid %x, %y {indexing = "xy"} : (!relax.tensor<[n], f32>, !relax.tensor<[m], f32>) -> tuple<!relax.tensor<[m, n], f32>, !relax.tensor<[m, n], f32>>
+  %0 = relax.meshgrid %x, %y {indexing = "xy"} : (!relax.tensor<[n], f32>, !relax.tensor<[m], f32>) -> tuple<!relax.tensor<[m, n], f32>, !relax.tensor<[m, n], f32>>
+  // CHECK: %1 = relax.size %x : !relax.tensor<[n], f32> -> !relax.tensor<[], i64>
+  %1 = relax.size %x : !relax.tensor<[n], f32> -> !relax.tensor<[], i64>
+  relax.return %1 : !relax.tensor<[], i64>
+}

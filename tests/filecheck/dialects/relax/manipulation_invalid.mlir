@@ -221,3 +221,19 @@ relax.func @main(%x: !relax.tensor<[n, 4], i32>) -> !relax.tensor<[4, n], i32> {
   %0 = relax.layout_transform %x {index_map = "lambda i, j: (j, i)", pad_value = 1.5 : f64} : !relax.tensor<[n, 4], i32> -> !relax.tensor<[4, n], i32>
   relax.return %0 : !relax.tensor<[4, n], i32>
 }
+
+// -----
+
+// CHECK: expected tensor 1 of 'relax.meshgrid' to have rank 1, got (n, 4)
+relax.func @main(%x: !relax.tensor<[4], f32>, %y: !relax.tensor<[n, 4], f32>) -> !relax.tensor<[4], f32> {
+  %0 = relax.meshgrid %x, %y : (!relax.tensor<[4], f32>, !relax.tensor<[n, 4], f32>) -> tuple<!relax.tensor<[4, n], f32>, !relax.tensor<[4, n], f32>>
+  relax.return %x : !relax.tensor<[4], f32>
+}
+
+// -----
+
+// CHECK: expected at least 1 tensor of 'relax.meshgrid', got 0
+relax.func @main(%x: !relax.tensor<[4], f32>) -> !relax.tensor<[4], f32> {
+  %0 = relax.meshgrid : () -> tuple<!relax.tensor<[], f32>>
+  relax.return %x : !relax.tensor<[4], f32>
+}
