@@ -20,7 +20,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import DictionaryAttr, IntegerAttr, ModuleOp, UnitAttr, i1
 from xdsl.ir import Attribute, SSAValue
 from xdsl.passes import ModulePass
-from xdsl.rewriter import Rewriter
+from xdsl.rewriter import InsertPoint, Rewriter
 
 from ...dialects import relax, tir
 from ...dialects.diagnostics import Diagnostic
@@ -170,7 +170,19 @@ def _require_known_result(op: relax.OperatorOp, inputs: list[Input]) -> None:
         )
 
 
+def _check_assumptions(op: relax.OperatorOp) -> None:
+    """Cast operands to the types that the operator takes for granted, which checks their dims."""
+    types = [o.type for o in op.operands if isinstance(o.type, relax.TensorType)]
+    for index, type_ in enumerate(type(op).assumed(types, op.attribute_values())):
+        if type_ != types[index]:
+            cast = relax.MatchCastOp(op.operands[index], type_, shape_text(type_))
+            cast.location = op.location
+            Rewriter.insert_op(cast, InsertPoint.before(op))
+            op.operands[index] = cast.result
+
+
 def _legalize(op: relax.OperatorOp, kernels: _Kernels) -> None:
+    _check_assumptions(op)
     labels = type(op).operand_labels(len(op.operands))
     inputs = [_input(op, label, o) for label, o in zip(labels, op.operands, strict=True)]
     _require_known_result(op, inputs)

@@ -67,3 +67,30 @@ def test_other_layouts(kind, argument, layouts, out_layout):
 def test_malformed_layouts(layout):
     with pytest.raises(ValueError, match="malformed layout"):
         axes_of(layout)
+
+
+def test_the_size_of_a_block_is_checked():
+    function = from_source("""
+@R.function
+def main(x: R.Tensor((1, "c", 3, 3, "b"), "float32")):
+    return R.nn.max_pool2d(x, (2, 2), layout="NCHW4c", out_layout="NCHW")
+""")
+    assert 'R.Tensor((1, "c * 4", 2, 2)' in function.script()
+    pool = relax.build(function)
+    x = np.arange(72, dtype="float32").reshape(1, 2, 3, 3, 4)
+    assert pool(x).numpy().shape == (1, 8, 2, 2)
+    with pytest.raises(ValueError, match="expected dim 4 to be 4, got 3"):
+        pool(x[..., :3].copy())
+
+
+def test_channels_are_checked():
+    function = from_source("""
+@R.function
+def main(x: R.Tensor((1, "c", 4, 4), "float32"), w: R.Tensor((2, "i", 3, 3), "float32")):
+    return R.nn.conv2d(x, w)
+""")
+    convolve = relax.build(function)
+    x, w = np.ones((1, 3, 4, 4), "float32"), np.ones((2, 3, 3, 3), "float32")
+    np.testing.assert_array_equal(convolve(x, w).numpy(), np.full((1, 2, 2, 2), 27))
+    with pytest.raises(ValueError, match="expected dim 1 to be 2, got 3"):
+        convolve(x, w[:, :2].copy())

@@ -62,6 +62,16 @@ class OperatorOp(IRDLOperation, ABC):
         """
 
     @classmethod
+    def assumed(
+        cls, operands: Sequence[TensorType], attributes: dict[str, Any]
+    ) -> Sequence[TensorType]:
+        """The operands' types with the dims that the operator takes for granted.
+
+        `infer` accepts symbols for these; compiled functions check their values when they run.
+        """
+        return operands
+
+    @classmethod
     @abstractmethod
     def compute(cls, te: TensorLanguage, tensors: Sequence[Any], attributes: dict[str, Any]) -> Any:
         """Compute the result as a tensor expression, or a tuple of them; `te` is the module `te`.

@@ -63,6 +63,27 @@ class ConvolutionOp(OperatorOp, ABC):
 
     @classmethod
     @abstractmethod
+    def data_channels(cls, weight: Sequence[IntExpr], attributes: dict[str, Any]) -> IntExpr:
+        """The channels of the data that an ``OI…`` weight is for."""
+
+    @classmethod
+    def assumed(
+        cls, operands: Sequence[TensorType], attributes: dict[str, Any]
+    ) -> Sequence[TensorType]:
+        (data, weight), rank = operands, 2 + len(cls.SPATIAL)
+        if data.dims is None or weight.dims is None or {data.rank, weight.rank} != {rank}:
+            return operands
+        layout, kernel, _ = cls.layouts(attributes)
+        sizes = in_order(weight.dims, kernel, f"OI{cls.SPATIAL}")
+        dims, wanted = list(data.dims), cls.data_channels(sizes, attributes)
+        place = layout.index("C")
+        if (dims[place] - wanted).is_constant:  # equal, or never so
+            return operands
+        dims[place] = wanted
+        return [TensorType.of(dims, data.known_element), weight]
+
+    @classmethod
+    @abstractmethod
     def geometry(
         cls, data: Sequence[IntExpr], weight: Sequence[IntExpr], attributes: dict[str, Any]
     ) -> tuple[list[IntExpr], IntExpr]:
@@ -84,6 +105,8 @@ class ConvolutionOp(OperatorOp, ABC):
         rank = 2 + len(cls.SPATIAL)
         require_rank(cls.name, "data", data, rank)
         require_rank(cls.name, "weight", weight, rank)
+        shown = f"{shape_text(data)} as", shape_text(weight)
+        operands = data, weight = cls.assumed(operands, attributes)
         element = cls.element(operands, attributes)
         data_layout, kernel_layout, out_layout = cls.layouts(attributes)
         dims = dims_in(data, data_layout, f"NC{cls.SPATIAL}")
@@ -94,8 +117,8 @@ class ConvolutionOp(OperatorOp, ABC):
             spatial, channels = cls.geometry(dims, sizes, attributes)
         except ChannelError:
             raise ValueError(
-                f"expected channels of '{cls.name}' to be compatible, got {shape_text(data)} as "
-                f"{data_layout}, {shape_text(weight)} as {kernel_layout} and "
+                f"expected channels of '{cls.name}' to be compatible, got {shown[0]} "
+                f"{data_layout}, {shown[1]} as {kernel_layout} and "
                 f"{attributes.get('groups', 1)} groups"
             ) from None
         return TensorType.of(
@@ -237,6 +260,10 @@ class ForwardConvolutionOp(DirectConvolutionOp, ABC):
 
     MATMUL: ClassVar[type[MatrixProductOp]] = MatmulOp
     """The operator that a window of one element makes of it."""
+
+    @classmethod
+    def data_channels(cls, weight: Sequence[IntExpr], attributes: dict[str, Any]) -> IntExpr:
+        return weight[1] * attributes["groups"]
 
     @classmethod
     def geometry(

@@ -110,6 +110,17 @@ class Arrangement:
         """The blocks of the axes that are split."""
         return {a.letter: a.block for a in self.axes if a.block is not None}
 
+    def assumed_type(self, type_: TensorType) -> TensorType:
+        """A type of this layout with the sizes of blocks in place of symbols."""
+        if type_.dims is None or len(type_.dims) != len(self.axes):
+            return type_
+        pairs = zip(self.axes, type_.dims, strict=True)
+        dims = [
+            d if axis.block is None or d.is_constant else IntExpr.of(axis.block)
+            for axis, d in pairs
+        ]
+        return TensorType.of(dims, type_.known_element)
+
     def plain_type(self, op_name: str, subject: str, type_: TensorType) -> TensorType:
         """The type of a tensor in the plain layout; raises ValueError if it has no such form."""
         if type_.rank not in (None, len(self.axes)):
@@ -248,13 +259,29 @@ class AnyLayouts(_Operator):
         return None if is_plain else Arrangement(layout, kind.choices[0])
 
     @classmethod
+    def assumed(
+        cls, operands: Sequence[TensorType], attributes: dict[str, Any]
+    ) -> Sequence[TensorType]:
+        _, given, _ = cls.arrangements(attributes)
+        if not any(given):
+            return super().assumed(operands, attributes)
+        pairs = zip(operands, given, strict=True)
+        return [t if a is None else a.assumed_type(t) for t, a in pairs]
+
+    @classmethod
     def infer(cls, operands: Sequence[TensorType], attributes: dict[str, Any]) -> Any:
         plain, given, target = cls.arrangements(attributes)
+        operands = cls.assumed(operands, attributes)
         names = cls.operand_names()
         types = [
             t if a is None else a.plain_type(cls.name, n, t)
             for n, t, a in zip(names, operands, given, strict=True)
         ]
+        if any(given) and list(super().assumed(types, plain)) != types:
+            shown = " and ".join(map(shape_text, operands))
+            raise ValueError(
+                f"expected shapes of '{cls.name}' that are provably compatible, got {shown}"
+            )
         result = super().infer(types, plain)
         if target is None:
             return result

@@ -27,6 +27,10 @@ class TransposedConvolutionOp(DirectConvolutionOp, ABC):
     """The gradient of a convolution by its data; the weight is ``(I, O / groups, spatial…)``."""
 
     @classmethod
+    def data_channels(cls, weight: Sequence[IntExpr], attributes: dict[str, Any]) -> IntExpr:
+        return weight[1]
+
+    @classmethod
     def geometry(
         cls, data: Sequence[IntExpr], weight: Sequence[IntExpr], attributes: dict[str, Any]
     ) -> tuple[list[IntExpr], IntExpr]:
