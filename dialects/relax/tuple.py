@@ -15,7 +15,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from ..irdl import IRDLOperation, irdl_op_definition
 from .func import DataflowOp
-from .operators.reshaping import MemoryViewOp
+from .operators.views import MemoryViewOp
 from .prim_values import PrimToTensorOp, TensorToPrimOp
 from .types import tensors_in
 from .values import MatchCastOp

@@ -14,7 +14,7 @@ from xdsl.ir import Block, Operation
 from xdsl.traits import is_side_effect_free
 
 from ...dialects import relax
-from ...dialects.relax.operators.reshaping import MemoryViewOp
+from ...dialects.relax.operators.views import MemoryViewOp
 from ..sizes import are_worth_keeping
 from .fusion_patterns import KernelSummary, OpPattern
 

@@ -26,7 +26,7 @@ from ...dialects import relax, tir
 from ...dialects.diagnostics import Diagnostic
 from ...dialects.int_expr import Atom, IntExpr, Sym
 from ...dialects.relax.operators.library import LibraryOp
-from ...dialects.relax.operators.reshaping import MemoryViewOp
+from ...dialects.relax.operators.views import MemoryViewOp
 from ...dialects.relax.types import shape_text, tensors_in
 from ...dialects.sym import expr_array, expr_symbols
 from ...te import topi
@@ -181,6 +181,21 @@ def _check_assumptions(op: relax.OperatorOp) -> None:
             op.operands[index] = cast.result
 
 
+def _check_room(op: MemoryViewOp) -> None:
+    """Check at run time that a view is within its operand, unless that is known."""
+    x, result = op.x.type, op.result.type
+    assert isinstance(x, relax.TensorType) and isinstance(result, relax.TensorType)
+    if x.dims is None or result.dims is None:
+        return  # which `_legalize` refuses
+    room, end = op.room(x, result, op.attribute_values()["relative_byte_offset"])
+    if room != end:
+        shape = relax.ShapeOp([end])
+        shape.result.name_hint = "view"
+        within = relax.MatchCastOp(shape.result, relax.ShapeType.of([room]), f"{room} bytes")
+        shape.location = within.location = op.location
+        Rewriter.insert_op([shape, within], InsertPoint.before(op))
+
+
 def _legalize(op: relax.OperatorOp, kernels: _Kernels) -> None:
     _check_assumptions(op)
     labels = type(op).operand_labels(len(op.operands))
@@ -231,5 +246,9 @@ class LegalizeOpsPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         kernels = _Kernels(op, set(functions_by_name(op)))
         for operator in list(op.walk()):
-            if isinstance(operator, relax.OperatorOp) and not isinstance(operator, MemoryViewOp):
+            if isinstance(operator, MemoryViewOp):
+                if operator.is_plain:
+                    continue
+                _check_room(operator)
+            if isinstance(operator, relax.OperatorOp):
                 _legalize(operator, kernels)

@@ -27,8 +27,9 @@ from xdsl.pattern_rewriter import (
 )
 
 from ...dialects import relax
-from ...dialects.relax.operators.reshaping import MemoryViewOp, ReshapingOp, only_splits
+from ...dialects.relax.operators.reshaping import ReshapingOp, only_splits
 from ...dialects.relax.operators.slicing import StridedSliceOp
+from ...dialects.relax.operators.views import MemoryViewOp
 from .graph_builder import dims_of
 
 

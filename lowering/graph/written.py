@@ -15,7 +15,7 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.traits import is_side_effect_free
 
 from ...dialects import relax
-from ...dialects.relax.operators.reshaping import MemoryViewOp
+from ...dialects.relax.operators.views import MemoryViewOp
 from ..functions import graph_functions
 
 Written: TypeAlias = frozenset[SSAValue]

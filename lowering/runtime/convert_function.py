@@ -11,7 +11,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from ...dialects import relax, rt
 from ...dialects.diagnostics import Diagnostic
 from ...dialects.int_expr import IntExpr
-from ...dialects.relax.operators.reshaping import MemoryViewOp
+from ...dialects.relax.operators.views import MemoryViewOp
 from ...dialects.relax.tuple import Leaf, in_memory, leaves
 from ..call_signature import extra_symbols, is_plain, leaf_names
 from ..functions import blame

@@ -268,7 +268,7 @@ class CallParser:
 
     def _attribute(self, node: ast.expr) -> Any:
         """The Python value of an attribute, also of ``R.shape([n, 4])`` and ``R.prim_value(n)``."""
-        wrappers = ("R.shape", "R.prim_value")
+        wrappers = ("R.shape", "R.prim_value", "R.dtype", "R.str")
         if (
             isinstance(node, ast.Call)
             and self.function.path(node) in wrappers

@@ -39,6 +39,23 @@ def reshape_free(d: Draw):
     return [d.array(shape)], {"shape": (shape[-1], -1)}
 
 
+def part_of_memory(d: Draw):
+    x = d.array((2, 3, 8), dtype=d.dtype)
+    is_float, width = x.dtype.kind == "f", x.dtype.itemsize
+    dtypes = [f"int{8 * width}", f"float{8 * width}" if width > 2 else "int8"]
+    dtype = d.pick(dtypes if is_float else [*dtypes, "uint8", "int16", "int32", "int64"])
+    start = 8 * d.integer(0, 3)
+    each = np.dtype(dtype).itemsize
+    shape = (d.integer(0, (x.nbytes - start) // each // 2), 2)
+    return [x], {"shape": shape, "dtype": dtype, "relative_byte_offset": start}
+
+
+def torch_part_of_memory(x, shape, dtype, relative_byte_offset):
+    raw = x.contiguous().reshape(-1).view(torch.uint8)[relative_byte_offset:]
+    own = getattr(torch, dtype)
+    return raw[: shape[0] * shape[1] * own.itemsize].clone().view(own).reshape(shape)
+
+
 def any_tensor(d: Draw):
     return [d.array(d.shape())], {}
 
@@ -256,6 +273,14 @@ CASES = (
     ),
     Case("relax.reshape", reshape_free, lambda x, shape: x.reshape(shape), ALL),
     Case("relax.memory.view", reshape_free, lambda x, shape: x.reshape(shape), ALL),
+    Case(
+        "relax.memory.view",
+        part_of_memory,
+        torch_part_of_memory,
+        ("int8", "int32", "int64", "uint8", "float32", "float64"),
+        symbolic=lambda s, a: None,
+        note="parts",
+    ),
     Case("relax.flatten", any_tensor, lambda x: x.reshape(-1), ALL),
     Case("relax.expand_dims", expand_dims, torch_expand_dims, ALL),
     Case(

@@ -67,6 +67,7 @@ FAMILIES = (
     "transposed_convolution",
     "unary",
     "unique",
+    "views",
     "winograd",
     "words",
 )

@@ -119,7 +119,7 @@ class AstypeOp(OperatorOp):
         return converted(arrays[0], attributes["dtype"])
 
 
-def _has_bits(dtype: str) -> bool:
+def has_bits(dtype: str) -> bool:
     """Whether the bits of values are those of a number of NumPy."""
     return dtype not in ("bool", "bfloat16")
 
@@ -138,9 +138,9 @@ class BitcastOp(OperatorOp):
 
     @classmethod
     def infer(cls, operands: Sequence[TensorType], attributes: dict[str, Any]) -> TensorType:
-        require_dtype(cls.name, operands, _has_bits, "numbers other than bfloat16")
+        require_dtype(cls.name, operands, has_bits, "numbers other than bfloat16")
         (x,), dtype = operands, attributes["dtype"]
-        if not _has_bits(dtype):
+        if not has_bits(dtype):
             raise ValueError(
                 f"expected dtype of '{cls.name}' to be of numbers other than bfloat16, got {dtype}"
             )

@@ -167,22 +167,7 @@ class GivenShapeOp(ReshapingOp, ABC):
 
     @classmethod
     def new_dims(cls, dims: Sequence[IntExpr], attributes: dict[str, Any]) -> Sequence[IntExpr]:
-        wanted: tuple[IntExpr, ...] = attributes["shape"]
-        _require_one_free(cls.name, wanted)
-        known, total = [d for d in wanted if d.constant != -1], product(dims)
-        found, misfit = list(wanted), product(known) != total
-        if len(known) < len(wanted):
-            rest = None if product(known).constant == 0 else total // product(known)
-            misfit = rest is None or rest * product(known) != total
-            found = [rest if d.constant == -1 and rest is not None else d for d in wanted]
-        if misfit:
-            decided = total.is_constant and product(known).is_constant
-            raise ValueError(
-                f"expected shape of '{cls.name}' to have the elements of {python_shape(dims)}, "
-                f"got {python_shape(wanted)}"
-                + ("" if decided else ": use R.match_cast on the operand")
-            )
-        return found
+        return given_dims(cls.name, dims, attributes["shape"])
 
     @classmethod
     def unknown_type(cls, operand: TensorType, attributes: dict[str, Any]) -> TensorType:
@@ -190,6 +175,26 @@ class GivenShapeOp(ReshapingOp, ABC):
         _require_one_free(cls.name, wanted)
         known = None if any(d.constant == -1 for d in wanted) else wanted
         return TensorType.of(known, operand.known_element, len(wanted))
+
+
+def given_dims(
+    op_name: str, dims: Sequence[IntExpr], wanted: Sequence[IntExpr]
+) -> Sequence[IntExpr]:
+    """The dims of a reshape, with one of -1 inferred; raises ValueError for other elements."""
+    _require_one_free(op_name, wanted)
+    known, total = [d for d in wanted if d.constant != -1], product(dims)
+    found, misfit = list(wanted), product(known) != total
+    if len(known) < len(wanted):
+        rest = None if product(known).constant == 0 else total // product(known)
+        misfit = rest is None or rest * product(known) != total
+        found = [rest if d.constant == -1 and rest is not None else d for d in wanted]
+    if misfit:
+        decided = total.is_constant and product(known).is_constant
+        raise ValueError(
+            f"expected shape of '{op_name}' to have the elements of {python_shape(dims)}, "
+            f"got {python_shape(wanted)}" + ("" if decided else ": use R.match_cast on the operand")
+        )
+    return found
 
 
 def _require_one_free(op_name: str, wanted: Sequence[IntExpr]) -> None:
@@ -210,16 +215,6 @@ class ReshapeOp(GivenShapeOp):
     """
 
     name = "relax.reshape"
-
-
-@irdl_op_definition
-class MemoryViewOp(GivenShapeOp):
-    """The operand's memory with another shape, without a copy; `torch.Tensor.view`.
-
-    The pass `rewrite-dataflow-reshape` creates these from reshapes.
-    """
-
-    name = "relax.memory.view"
 
 
 @irdl_op_definition

@@ -81,6 +81,13 @@ relax.func @joining(%x: !relax.tensor<[n, 12], f32>, %y: !relax.tensor<[m, 12], 
   relax.return %x : !relax.tensor<[n, 12], f32>
 }
 
+// CHECK-LABEL: @view
+relax.func @view(%x: !relax.tensor<[4, n], ui8>) -> !relax.tensor<[n floordiv 2], f32> {
+  // CHECK: %0 = relax.memory.view %x {shape = [#sym.expr<n floordiv 2>], dtype = f32, relative_byte_offset = #sym.expr<n * 2>} : !relax.tensor<[4, n], ui8> -> !relax.tensor<[n floordiv 2], f32>
+  %0 = relax.memory.view %x {shape = [#sym.expr<n floordiv 2>], dtype = f32, relative_byte_offset = #sym.expr<n * 2>} : !relax.tensor<[4, n], ui8> -> !relax.tensor<[n floordiv 2], f32>
+  relax.return %0 : !relax.tensor<[n floordiv 2], f32>
+}
+
 // CHECK-LABEL: @layout_transform
 relax.func @layout_transform(%x: !relax.tensor<[n, 10], f32>) -> !relax.tensor<[3, n, 4], f32> {
   // CHECK: %0 = relax.layout_transform %x {index_map = "lambda i0, i1: (i1 // 4, i0, i1 % 4)", pad_value = 1 : i64} : !relax.tensor<[n, 10], f32> -> !relax.tensor<[3, n, 4], f32>

@@ -24,9 +24,9 @@ relax.func @main(%x: !relax.tensor<[n, 4], f32>) -> !relax.tensor<[n, 4], f32> {
 
 // -----
 
-// CHECK: expected shape of 'relax.memory.view' to have the elements of (n, 4), got (n, 5)
+// CHECK: expected shape of 'relax.memory.view' to have at most the elements of (n, 4), got (n + 1, 4)
 relax.func @main(%x: !relax.tensor<[n, 4], f32>) -> !relax.tensor<[n, 4], f32> {
-  %0 = relax.memory.view %x {shape = [#sym.expr<n>, #sym.expr<5>]} : !relax.tensor<[n, 4], f32> -> !relax.tensor<*, f32>
+  %0 = relax.memory.view %x {shape = [#sym.expr<n + 1>, #sym.expr<4>]} : !relax.tensor<[n, 4], f32> -> !relax.tensor<*, f32>
   relax.return %x : !relax.tensor<[n, 4], f32>
 }
 
@@ -236,4 +236,52 @@ relax.func @main(%x: !relax.tensor<[4], f32>, %y: !relax.tensor<[n, 4], f32>) ->
 relax.func @main(%x: !relax.tensor<[4], f32>) -> !relax.tensor<[4], f32> {
   %0 = relax.meshgrid : () -> tuple<!relax.tensor<[], f32>>
   relax.return %x : !relax.tensor<[4], f32>
+}
+
+// -----
+
+// CHECK: expected relative_byte_offset of 'relax.memory.view' to be an integer of at least 0, got -4
+relax.func @main(%x: !relax.tensor<[n, 4], f32>) -> !relax.tensor<[n, 4], f32> {
+  %0 = relax.memory.view %x {relative_byte_offset = #sym.expr<-4>} : !relax.tensor<[n, 4], f32> -> !relax.tensor<*, f32>
+  relax.return %x : !relax.tensor<[n, 4], f32>
+}
+
+// -----
+
+// CHECK: expected a smaller view of 'relax.memory.view' from byte 4 on
+relax.func @main(%x: !relax.tensor<[n, 4], f32>) -> !relax.tensor<[n, 4], f32> {
+  %0 = relax.memory.view %x {relative_byte_offset = #sym.expr<4>} : !relax.tensor<[n, 4], f32> -> !relax.tensor<*, f32>
+  relax.return %x : !relax.tensor<[n, 4], f32>
+}
+
+// -----
+
+// CHECK: expected numbers other than bfloat16 for a dtype of 'relax.memory.view', got bool
+relax.func @main(%x: !relax.tensor<[n, 4], f32>) -> !relax.tensor<[n, 4], f32> {
+  %0 = relax.memory.view %x {dtype = i1} : !relax.tensor<[n, 4], f32> -> !relax.tensor<*, f32>
+  relax.return %x : !relax.tensor<[n, 4], f32>
+}
+
+// -----
+
+// CHECK: expected dtype of 'relax.memory.view' to be as wide as float32 of its operand, got uint8
+relax.func @main(%x: !relax.tensor<[n, 4], f32>) -> !relax.tensor<[n, 4], f32> {
+  %0 = relax.memory.view %x {dtype = ui8} : !relax.tensor<[n, 4], f32> -> !relax.tensor<*, f32>
+  relax.return %x : !relax.tensor<[n, 4], f32>
+}
+
+// -----
+
+// CHECK: expected dims of 'relax.memory.view' to be at least 0, got (-1,)
+relax.func @main(%x: !relax.tensor<[n, 4], f32>) -> !relax.tensor<[n, 4], f32> {
+  %0 = relax.memory.view %x {shape = [#sym.expr<-1>], dtype = i32} : !relax.tensor<[n, 4], f32> -> !relax.tensor<*, f32>
+  relax.return %x : !relax.tensor<[n, 4], f32>
+}
+
+// -----
+
+// CHECK: expected a view of 'relax.memory.view' within n * 16 bytes of (n, 4), got one of (n, 4) up to byte n * 16 + 8
+relax.func @main(%x: !relax.tensor<[n, 4], f32>) -> !relax.tensor<[n, 4], f32> {
+  %0 = relax.memory.view %x {shape = [#sym.expr<n>, #sym.expr<4>], relative_byte_offset = #sym.expr<8>} : !relax.tensor<[n, 4], f32> -> !relax.tensor<*, f32>
+  relax.return %x : !relax.tensor<[n, 4], f32>
 }
