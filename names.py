@@ -182,6 +182,7 @@ NAMES: dict[str, str] = {
     "tir": ".tir",
     "tir.FloatImm": ".te.literals:FloatImm",
     "tir.IntImm": ".te.literals:IntImm",
+    "tir.StringImm": ".te.literals:StringImm",
     "tir.IndexMap": ".tir.index_map:IndexMap",
     "tir.PrimFunc": ".ir.function:PrimFunc",
     "tir.Schedule": ".tir.schedule:Schedule",

@@ -59,6 +59,7 @@ FAMILIES = (
     "resizing",
     "row_exchanges",
     "running",
+    "sampling",
     "scanning",
     "scattering",
     "selection",
