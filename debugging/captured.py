@@ -31,7 +31,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from ..backend.target import Target
 from ..compilation import Compilation, cached_builds
 from ..dialects import get_context, relax, rt
-from ..dialects.relax.operators.reshaping import MemoryViewOp
+from ..dialects.relax.operators.views import MemoryViewOp
 from ..dialects.relax.types import tensors_in
 from ..pipeline import STAGE_NAMES, STAGES, run_passes
 from ..reference.arguments import flatten

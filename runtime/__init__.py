@@ -4,6 +4,7 @@ Nothing here imports the compiler: NumPy and the standard library are enough, an
 native code.
 """
 
+from . import builtins as builtins  # registers its functions
 from . import linear_algebra as linear_algebra  # registers its functions
 from .conversion import convert as convert
 from .device import Device as Device

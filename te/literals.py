@@ -1,4 +1,4 @@
-"""Numbers by TVM's classes: ``IntImm("int64", 4)`` and ``FloatImm("float32", 0.5)``."""
+"""Literals by TVM's classes: ``IntImm("int64", 4)``, ``FloatImm("float32", 0.5)``, strings."""
 
 from __future__ import annotations
 
@@ -27,3 +27,12 @@ class IntImm(metaclass=_Kind):
 
 class FloatImm(metaclass=_Kind):
     """A float of a dtype; raises ValueError for a dtype of integers."""
+
+
+class StringImm(str):
+    """A string that has its text as `value` too."""
+
+    @property
+    def value(self) -> str:
+        """The text."""
+        return str(self)

@@ -15,7 +15,8 @@ from xdsl.utils.exceptions import VerifyException
 
 from ..irdl import IRDLOperation, irdl_op_definition
 from .func import DataflowOp
-from .operators.reshaping import MemoryViewOp
+from .operators.base import OperatorOp
+from .prim_values import PrimToTensorOp, TensorToPrimOp
 from .types import tensors_in
 from .values import MatchCastOp
 
@@ -118,6 +119,10 @@ def leaves(value: SSAValue) -> list[Leaf]:
             return leaves(op.output.values[value.index])
         case MatchCastOp() as op:
             return leaves(op.value)
+        case PrimToTensorOp() as op:
+            return leaves(op.prim)
+        case TensorToPrimOp() as op:
+            return leaves(op.tensor)
         case _:
             return [(value, i) for i in range(len(tensors_in(value.type)))]
 
@@ -125,6 +130,6 @@ def leaves(value: SSAValue) -> list[Leaf]:
 def in_memory(leaf: Leaf) -> list[Leaf]:
     """The tensor, and those that it is a view of, up to the one that owns the memory."""
     found = [leaf]
-    while isinstance(op := found[-1][0].owner, MemoryViewOp):
-        found += leaves(op.x)
+    while isinstance(op := found[-1][0].owner, OperatorOp) and op.is_view:
+        found += leaves(op.operands[0])
     return found

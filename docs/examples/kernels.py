@@ -140,12 +140,13 @@ other = tir.schedule.Schedule(function)
 schedule.trace.apply_to_schedule(other)  # replays the primitives
 assert other.mod.script() == schedule.mod.script()
 
-# %% tir.const tir.IntImm tir.FloatImm
+# %% tir.const tir.IntImm tir.FloatImm tir.StringImm
 from xrelax import tir
 
 number, half = tir.IntImm("int64", 6), tir.FloatImm("float32", 0.5)
 print(number // 4, half + tir.const(2, "float32"), tir.max(tir.Var("n", "int64"), number))
 print(isinstance(tir.const(1), tir.IntImm), isinstance(half, tir.IntImm))
+print(tir.StringImm("local").value)
 
 # %% arith.Analyzer arith.ConstIntBound arith.IntervalSet arith.ModularSet ir.Range
 import xrelax as tvm

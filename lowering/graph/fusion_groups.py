@@ -14,7 +14,6 @@ from xdsl.ir import Block, Operation
 from xdsl.traits import is_side_effect_free
 
 from ...dialects import relax
-from ...dialects.relax.operators.reshaping import MemoryViewOp
 from ..sizes import are_worth_keeping
 from .fusion_patterns import KernelSummary, OpPattern
 
@@ -85,7 +84,8 @@ def _computed_once(block: Block) -> frozenset[Operation]:
     """The kernel calls and views on constants only whose results are worth their memory."""
     found: set[Operation] = set()
     for op in block.ops:
-        if not isinstance(op, relax.CallTIROp | MemoryViewOp) or not op.operands:
+        is_view = isinstance(op, relax.OperatorOp) and op.is_view
+        if not (isinstance(op, relax.CallTIROp) or is_view) or not op.operands:
             continue
         if not all(isinstance(o.owner, relax.ConstantOp) or o.owner in found for o in op.operands):
             continue

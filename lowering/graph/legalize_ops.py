@@ -20,13 +20,13 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import DictionaryAttr, IntegerAttr, ModuleOp, UnitAttr, i1
 from xdsl.ir import Attribute, SSAValue
 from xdsl.passes import ModulePass
-from xdsl.rewriter import Rewriter
+from xdsl.rewriter import InsertPoint, Rewriter
 
 from ...dialects import relax, tir
 from ...dialects.diagnostics import Diagnostic
 from ...dialects.int_expr import Atom, IntExpr, Sym
 from ...dialects.relax.operators.library import LibraryOp
-from ...dialects.relax.operators.reshaping import MemoryViewOp
+from ...dialects.relax.operators.views import MemoryViewOp
 from ...dialects.relax.types import shape_text, tensors_in
 from ...dialects.sym import expr_array, expr_symbols
 from ...te import topi
@@ -170,7 +170,34 @@ def _require_known_result(op: relax.OperatorOp, inputs: list[Input]) -> None:
         )
 
 
+def _check_assumptions(op: relax.OperatorOp) -> None:
+    """Cast operands to the types that the operator takes for granted, which checks their dims."""
+    types = [o.type for o in op.operands if isinstance(o.type, relax.TensorType)]
+    for index, type_ in enumerate(type(op).assumed(types, op.attribute_values())):
+        if type_ != types[index]:
+            cast = relax.MatchCastOp(op.operands[index], type_, shape_text(type_))
+            cast.location = op.location
+            Rewriter.insert_op(cast, InsertPoint.before(op))
+            op.operands[index] = cast.result
+
+
+def _check_room(op: MemoryViewOp) -> None:
+    """Check at run time that a view is within its operand, unless that is known."""
+    x, result = op.x.type, op.result.type
+    assert isinstance(x, relax.TensorType) and isinstance(result, relax.TensorType)
+    if x.dims is None or result.dims is None:
+        return  # which `_legalize` refuses
+    room, end = op.room(x, result, op.attribute_values()["relative_byte_offset"])
+    if room != end:
+        shape = relax.ShapeOp([end])
+        shape.result.name_hint = "view"
+        within = relax.MatchCastOp(shape.result, relax.ShapeType.of([room]), f"{room} bytes")
+        shape.location = within.location = op.location
+        Rewriter.insert_op([shape, within], InsertPoint.before(op))
+
+
 def _legalize(op: relax.OperatorOp, kernels: _Kernels) -> None:
+    _check_assumptions(op)
     labels = type(op).operand_labels(len(op.operands))
     inputs = [_input(op, label, o) for label, o in zip(labels, op.operands, strict=True)]
     _require_known_result(op, inputs)
@@ -219,5 +246,8 @@ class LegalizeOpsPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         kernels = _Kernels(op, set(functions_by_name(op)))
         for operator in list(op.walk()):
-            if isinstance(operator, relax.OperatorOp) and not isinstance(operator, MemoryViewOp):
-                _legalize(operator, kernels)
+            if not isinstance(operator, relax.OperatorOp) or operator.is_view:
+                continue
+            if isinstance(operator, MemoryViewOp):
+                _check_room(operator)
+            _legalize(operator, kernels)

@@ -32,7 +32,7 @@ from ...dialects.relax.operators.joining import ConcatOp, SplitOp
 from ...dialects.relax.operators.manipulation import MovingOp, PermuteDimsOp
 from ...dialects.relax.operators.pooling import MaxPoolOp
 from ...dialects.relax.operators.quantization import DequantizeOp, QuantizeOp
-from ...dialects.relax.operators.reshaping import MemoryViewOp, ReshapingOp
+from ...dialects.relax.operators.reshaping import ReshapingOp
 from ...dialects.relax.operators.slicing import StridedSliceOp
 from ..functions import graph_functions
 from .fold_constant import known_array
@@ -93,7 +93,7 @@ def _moves_elements(op: relax.OperatorOp) -> bool:
         case SplitOp():
             return all(isinstance(u.operation, relax.TupleGetItemOp) for u in op.result.uses)
         case _:
-            return not isinstance(op, MemoryViewOp)
+            return True
 
 
 def _dequantized(integers: SSAValue, like: DequantizeOp, user: Operation) -> SSAValue:

@@ -9,8 +9,7 @@ becomes
 as do flatten, expand_dims and squeeze, and `pack_words` of vectors of whole words. A view shares
 the memory of its operand. Impure functions keep the copies: they may pass tensors to functions that
 write them. So do reshapes that split dims of a slice: it is a copy, which is then fused with what
-reads the result. TVM's
-``RewriteDataflowReshape``.
+reads the result. TVM's ``RewriteDataflowReshape``.
 """
 
 from __future__ import annotations
@@ -28,8 +27,9 @@ from xdsl.pattern_rewriter import (
 )
 
 from ...dialects import relax
-from ...dialects.relax.operators.reshaping import MemoryViewOp, ReshapingOp, only_splits
+from ...dialects.relax.operators.reshaping import ReshapingOp, only_splits
 from ...dialects.relax.operators.slicing import StridedSliceOp
+from ...dialects.relax.operators.views import MemoryViewOp
 from ...dialects.relax.operators.words import PackWordsOp
 from .graph_builder import dims_of
 
@@ -47,16 +47,13 @@ class ViewReshape(RewritePattern):
 
 
 class ViewWords(RewritePattern):
-    """Replace words of numbers that follow each other in memory by a view."""
+    """Read words of numbers that follow each other where these are."""
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: PackWordsOp, rewriter: PatternRewriter) -> None:
-        source, result = op.x.type, op.result.type
-        assert isinstance(source, relax.TensorType) and isinstance(result, relax.TensorType)
-        if not op.is_whole():
-            return
-        attributes = {"shape": result.dims, "dtype": result.dtype}
-        _replace(op, MemoryViewOp.of([op.x], attributes), rewriter)
+        if op.is_whole and not op.is_view:
+            attributes = {**op.attribute_values(), "view": True}
+            _replace(op, PackWordsOp.of([op.x], attributes), rewriter)
 
 
 def _replace(op: relax.OperatorOp, view: relax.OperatorOp, rewriter: PatternRewriter) -> None:

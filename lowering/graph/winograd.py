@@ -26,6 +26,7 @@ from xdsl.passes import ModulePass
 from ...backend.target import Target
 from ...dialects import relax
 from ...dialects.relax.operators.convolution import Conv2dOp
+from ...dialects.relax.operators.layouts import has_plain_layouts
 from ...dialects.relax.operators.winograd import TAPS
 from ...dialects.relax.operators.words import numbers_in_word
 from ..functions import graph_functions
@@ -37,6 +38,8 @@ from .written import Written, touches, written_values
 
 def _sizes(op: Conv2dOp, lanes: int, dtype: str) -> Convolution | None:
     """The sizes of a convolution that has the other form; `None` for others."""
+    if not has_plain_layouts(op):
+        return None
     attributes = op.attribute_values()
     types = (op.data.type, op.weight.type, op.result.type)
     shapes: list[dict[str, int]] = []

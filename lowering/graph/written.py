@@ -15,7 +15,6 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.traits import is_side_effect_free
 
 from ...dialects import relax
-from ...dialects.relax.operators.reshaping import MemoryViewOp
 from ..functions import graph_functions
 
 Written: TypeAlias = frozenset[SSAValue]
@@ -58,8 +57,10 @@ def _written_by(op: Operation) -> Iterator[SSAValue]:
 
 def _same_memory(op: Operation) -> Iterator[tuple[SSAValue, SSAValue]]:
     match op:
-        case relax.TupleOp() | relax.TupleGetItemOp() | relax.MatchCastOp() | MemoryViewOp():
+        case relax.TupleOp() | relax.TupleGetItemOp() | relax.MatchCastOp():
             yield from ((operand, op.results[0]) for operand in op.operands)
+        case relax.OperatorOp() if op.is_view:
+            yield op.operands[0], op.result
         case relax.DataflowOp():
             yield from zip(op.output.values, op.outputs, strict=True)
         case relax.IfOp():

@@ -11,7 +11,8 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from ...dialects import relax, rt
 from ...dialects.diagnostics import Diagnostic
 from ...dialects.int_expr import IntExpr
-from ...dialects.relax.operators.reshaping import MemoryViewOp
+from ...dialects.relax.operators.views import MemoryViewOp
+from ...dialects.relax.operators.words import PackWordsOp
 from ...dialects.relax.tuple import Leaf, in_memory, leaves
 from ..call_signature import extra_symbols, is_plain, leaf_names
 from ..functions import blame
@@ -153,11 +154,11 @@ class _FunctionConverter(SizeConverter):
                 pass
             case relax.ShapeType() if type_.dims is not None:
                 pass
-            case relax.PrimType() if type_.expr is not None:
+            case relax.PrimType():
                 pass
             case _:
                 raise Diagnostic(
-                    f"expected {subject} to be a tensor, a shape, an integer or a tuple of them, "
+                    f"expected {subject} to be a tensor, a shape, a number or a tuple of them, "
                     f"got {type_}"
                 )
 
@@ -243,8 +244,8 @@ class _FunctionConverter(SizeConverter):
         constant = rt.ConstantOp(op.value.data)
         self.define((op.result, 0), constant, constant.result)
 
-    def convert_view(self, op: MemoryViewOp) -> None:
-        leaf, (source,) = (op.result, 0), leaves(op.x)
+    def convert_view(self, op: relax.OperatorOp) -> None:
+        leaf, (source,) = (op.result, 0), leaves(op.operands[0])
         if self.is_written(self.memory[source]):  # a view is a value: later writes must not show
             place = self.allocate(leaf, f"result of '{op.name}'")
             type_ = buffer_type(tensor_type(leaf), f"a view in {self.label}")
@@ -267,6 +268,7 @@ class _FunctionConverter(SizeConverter):
 
 _CONVERT: dict[type[Operation], Callable[[_FunctionConverter, Any], None]] = {
     MemoryViewOp: _FunctionConverter.convert_view,
+    PackWordsOp: _FunctionConverter.convert_view,
     relax.AllocTensorOp: _FunctionConverter.convert_alloc_tensor,
     relax.AssertOp: _FunctionConverter.convert_assert,
     relax.CallDPSPackedOp: _FunctionConverter.convert_call_dps_packed,
@@ -280,11 +282,13 @@ _CONVERT: dict[type[Operation], Callable[[_FunctionConverter, Any], None]] = {
     relax.IfOp: _FunctionConverter.convert_if,
     relax.LoopOp: _FunctionConverter.convert_loop,
     relax.MatchCastOp: _FunctionConverter.convert_match_cast,
+    relax.PrimToTensorOp: lambda _, op: None,
     relax.PrimValueOp: lambda _, op: None,
     relax.PrintOp: _FunctionConverter.convert_print,
     relax.ReturnOp: _FunctionConverter.convert_return,
     relax.ShapeOfOp: lambda _, op: None,
     relax.ShapeOp: lambda _, op: None,
+    relax.TensorToPrimOp: lambda _, op: None,
     relax.TensorToShapeOp: lambda _, op: None,
     relax.TupleGetItemOp: lambda _, op: None,
     relax.TupleOp: lambda _, op: None,

@@ -110,6 +110,7 @@ class DPSCallParser:
             case ast.Call(args=[inner]) if self.function.path(called) in (
                 "R.ExternFunc",
                 "R.extern",
+                "R.str",
             ):
                 return self.exprs.text(inner), False
             case _:

@@ -2,11 +2,13 @@
 
 from typing import Any
 
+import numpy as np
 import pytest
 from inferred import error_of, infer, operator, tensor
 
-from xrelax import te
+from xrelax import relax, te
 from xrelax.dialects.int_expr import IntExpr, sym
+from xrelax.script import from_source
 from xrelax.te import topi
 
 n, m, k = sym("n"), sym("m"), sym("k")
@@ -152,9 +154,10 @@ def test_split():
     parts = infer("split", "[n + m], f32", indices_or_sections=[n])
     assert parts == "[n], f32; [m], f32"
     assert infer("split", "*, f32", indices_or_sections=[1]) == "*, f32; *, f32"
-    assert error_of("split", "[n, 2], f32", indices_or_sections=2) == (
-        "expected 2 sections of 'relax.split' to divide dim 0, got (n, 2)"
-    )
+    parts = infer("split", "[n], f32", indices_or_sections=2)
+    assert parts == "[(n + 1) floordiv 2], f32; [n - ((n + 1) floordiv 2)], f32"
+    parts = infer("split", "[5], f32", indices_or_sections=4)
+    assert parts == "[2], f32; [2], f32; [1], f32; [0], f32"
     assert "at least 1 section" in error_of("split", "[4], f32", indices_or_sections=0)
 
 
@@ -234,3 +237,17 @@ def kernel(function, *shapes, **attributes):
 def test_a_reshape_divides_only_where_dims_are_taken_apart(source, target, index):
     shape = [te.tensor.shape_of([IntExpr.of(d)])[0] for d in target]
     assert f"[{index}] : " in kernel(topi.reshape, source, shape=shape)
+
+
+def test_views_are_checked_at_run_time():
+    function = from_source("""
+@R.function
+def main(x: R.Tensor(("n",), "float32")):
+    n = T.int64()
+    return R.memory.view(x, R.shape([(n + 3) // 4, 4]))
+""")
+    view = relax.build(function)
+    x = np.arange(8, dtype="float32")
+    np.testing.assert_array_equal(view(x).numpy(), x.reshape(2, 4))
+    with pytest.raises(ValueError, match=r"to n \* 4 bytes in 'main': expected dim 0 to be 28"):
+        view(x[:7].copy())

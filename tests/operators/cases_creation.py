@@ -132,6 +132,7 @@ CASES = (
         INTEGERS,
         note="wrapping",
     ),
+    Case("relax.wrap_param", converted, lambda x, dtype: x.to(torch_dtype(dtype)), ALL),
     Case("relax.astype", saturated, None, FLOATS, note="saturating"),
     Case(
         "relax.bitcast",

@@ -120,7 +120,30 @@ def symbolic_rows(shapes, attributes):
     return [(sym("n"), shapes[0][1])], attributes
 
 
+def samples(d: Draw):
+    """Probabilities in sixteenths, whose sums are exact."""
+    rows, classes, count = d.integer(1, 3), d.integer(1, 5), d.integer(0, 4)
+    prob = d.numpy.multinomial(16, [1 / classes] * classes, rows) / 16
+    uniform = d.numpy.integers(0, 16, (count, 1)) / 16
+    indices = d.numpy.integers(0, rows, (count, 1)).astype(d.pick(("int32", "int64")))
+    arrays = [as_dtype(prob, d.dtype), as_dtype(uniform, d.dtype), indices]
+    return arrays, {"dtype": d.pick(("int32", "int64"))}
+
+
+def sampled(prob, uniform_sample, sample_indices, dtype):
+    sums = prob.cumsum(1)[sample_indices[:, 0].long()]
+    found = torch.searchsorted(sums, uniform_sample, right=True)
+    return found.clamp(max=prob.shape[1] - 1).to(getattr(torch, dtype))
+
+
 CASES = (
+    Case(
+        "relax.multinomial_from_uniform",
+        samples,
+        sampled,
+        ("float32", "float64"),
+        symbolic=lambda s, a: None,
+    ),
     Case("relax.sort", sort, torch_sort, ALL),
     Case("relax.argsort", argsort, torch_argsort, ALL),
     Case("relax.median", median, torch_median, ("float32", "float64", "float16", "int32", "int8")),

@@ -94,3 +94,10 @@ def test_one_of_many_threads_wins():
     for thread in threads:
         thread.join()
     assert wins == [get_global_func("test.race")()]
+
+
+def test_functions_of_python_by_tvms_names():
+    get_global_func("vm.builtin.register_py_func")("test.builtin.twice", lambda x: x * 2)
+    assert get_global_func("test.builtin.twice")(3) == 6
+    get_global_func("vm.builtin.clear_py_func_registry")()
+    assert get_global_func("test.builtin.twice", allow_missing=True) is None

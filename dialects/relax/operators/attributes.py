@@ -182,7 +182,8 @@ class DType(AttributeKind):
         return "a dtype"
 
     def encode(self, value: Any) -> Attribute:
-        return element_type(str(value))
+        own = getattr(value, "dtype", None)  # of a type such as relax.PrimType("float32")
+        return element_type(own if isinstance(own, str) else str(value))
 
     def decode(self, attribute: Attribute) -> Any:
         if is_element_type(attribute):

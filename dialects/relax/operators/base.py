@@ -61,6 +61,21 @@ class OperatorOp(IRDLOperation, ABC):
         Here and below, attributes are complete: omitted ones have their defaults.
         """
 
+    @property
+    def is_view(self) -> bool:
+        """Whether the result is in the memory of the first operand; it takes no kernel then."""
+        return False
+
+    @classmethod
+    def assumed(
+        cls, operands: Sequence[TensorType], attributes: dict[str, Any]
+    ) -> Sequence[TensorType]:
+        """The operands' types with the dims that the operator takes for granted.
+
+        `infer` accepts symbols for these; compiled functions check their values when they run.
+        """
+        return operands
+
     @classmethod
     @abstractmethod
     def compute(cls, te: TensorLanguage, tensors: Sequence[Any], attributes: dict[str, Any]) -> Any:

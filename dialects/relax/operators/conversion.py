@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC
 from collections.abc import Sequence
 from typing import Any
 
@@ -92,15 +93,9 @@ def elements_of_total(x: NDArray[Any], dtype: str) -> NDArray[Any]:
     return converted(x, dtype)
 
 
-@irdl_op_definition
-class AstypeOp(OperatorOp):
-    """Convert `x` to another dtype; `numpy.astype`, `torch.Tensor.to`.
+class ConvertingOp(OperatorOp, ABC):
+    """An operator that converts a tensor to another dtype."""
 
-    Integers wrap. A float out of an integer's range saturates, and NaN gives 0. Every nonzero
-    number is true.
-    """
-
-    name = "relax.astype"
     x = operand_def(TensorType)
     dtype = opt_prop_def(DType())
     assembly_format = "$x attr-dict `:` type($x) `->` type($result)"
@@ -119,7 +114,25 @@ class AstypeOp(OperatorOp):
         return converted(arrays[0], attributes["dtype"])
 
 
-def _has_bits(dtype: str) -> bool:
+@irdl_op_definition
+class AstypeOp(ConvertingOp):
+    """Convert `x` to another dtype; `numpy.astype`, `torch.Tensor.to`.
+
+    Integers wrap. A float out of an integer's range saturates, and NaN gives 0. Every nonzero
+    number is true.
+    """
+
+    name = "relax.astype"
+
+
+@irdl_op_definition
+class WrapParamOp(ConvertingOp):
+    """Convert a parameter to another dtype, as `astype` does; TVM's ``R.wrap_param``."""
+
+    name = "relax.wrap_param"
+
+
+def has_bits(dtype: str) -> bool:
     """Whether the bits of values are those of a number of NumPy."""
     return dtype not in ("bool", "bfloat16")
 
@@ -138,9 +151,9 @@ class BitcastOp(OperatorOp):
 
     @classmethod
     def infer(cls, operands: Sequence[TensorType], attributes: dict[str, Any]) -> TensorType:
-        require_dtype(cls.name, operands, _has_bits, "numbers other than bfloat16")
+        require_dtype(cls.name, operands, has_bits, "numbers other than bfloat16")
         (x,), dtype = operands, attributes["dtype"]
-        if not _has_bits(dtype):
+        if not has_bits(dtype):
             raise ValueError(
                 f"expected dtype of '{cls.name}' to be of numbers other than bfloat16, got {dtype}"
             )

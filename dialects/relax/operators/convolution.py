@@ -18,11 +18,12 @@ from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def
 
 from ...int_expr import IntExpr
 from ..types import TensorType, shape_text
-from .attributes import Int, OutDType, Padding, SpatialInts, Text
+from .attributes import Int, OutDType, Padding, SpatialInts
 from .base import OperatorOp
 from .conversion import accumulator, product_element, rounded, wide
 from .inference import divides, require_rank
 from .language import TensorLanguage
+from .layouts import AnyLayouts, Layout
 from .linear_algebra import MatmulOp, MatrixProductOp
 from .windows import (
     Window,
@@ -62,6 +63,27 @@ class ConvolutionOp(OperatorOp, ABC):
 
     @classmethod
     @abstractmethod
+    def data_channels(cls, weight: Sequence[IntExpr], attributes: dict[str, Any]) -> IntExpr:
+        """The channels of the data that an ``OI…`` weight is for."""
+
+    @classmethod
+    def assumed(
+        cls, operands: Sequence[TensorType], attributes: dict[str, Any]
+    ) -> Sequence[TensorType]:
+        (data, weight), rank = operands, 2 + len(cls.SPATIAL)
+        if data.dims is None or weight.dims is None or {data.rank, weight.rank} != {rank}:
+            return operands
+        layout, kernel, _ = cls.layouts(attributes)
+        sizes = in_order(weight.dims, kernel, f"OI{cls.SPATIAL}")
+        dims, wanted = list(data.dims), cls.data_channels(sizes, attributes)
+        place = layout.index("C")
+        if (dims[place] - wanted).is_constant:  # equal, or never so
+            return operands
+        dims[place] = wanted
+        return [TensorType.of(dims, data.known_element), weight]
+
+    @classmethod
+    @abstractmethod
     def geometry(
         cls, data: Sequence[IntExpr], weight: Sequence[IntExpr], attributes: dict[str, Any]
     ) -> tuple[list[IntExpr], IntExpr]:
@@ -83,6 +105,8 @@ class ConvolutionOp(OperatorOp, ABC):
         rank = 2 + len(cls.SPATIAL)
         require_rank(cls.name, "data", data, rank)
         require_rank(cls.name, "weight", weight, rank)
+        shown = f"{shape_text(data)} as", shape_text(weight)
+        operands = data, weight = cls.assumed(operands, attributes)
         element = cls.element(operands, attributes)
         data_layout, kernel_layout, out_layout = cls.layouts(attributes)
         dims = dims_in(data, data_layout, f"NC{cls.SPATIAL}")
@@ -93,8 +117,8 @@ class ConvolutionOp(OperatorOp, ABC):
             spatial, channels = cls.geometry(dims, sizes, attributes)
         except ChannelError:
             raise ValueError(
-                f"expected channels of '{cls.name}' to be compatible, got {shape_text(data)} as "
-                f"{data_layout}, {shape_text(weight)} as {kernel_layout} and "
+                f"expected channels of '{cls.name}' to be compatible, got {shown[0]} "
+                f"{data_layout}, {shown[1]} as {kernel_layout} and "
                 f"{attributes.get('groups', 1)} groups"
             ) from None
         return TensorType.of(
@@ -238,6 +262,10 @@ class ForwardConvolutionOp(DirectConvolutionOp, ABC):
     """The operator that a window of one element makes of it."""
 
     @classmethod
+    def data_channels(cls, weight: Sequence[IntExpr], attributes: dict[str, Any]) -> IntExpr:
+        return weight[1] * attributes["groups"]
+
+    @classmethod
     def geometry(
         cls, data: Sequence[IntExpr], weight: Sequence[IntExpr], attributes: dict[str, Any]
     ) -> tuple[list[IntExpr], IntExpr]:
@@ -283,8 +311,14 @@ class ForwardConvolutionOp(DirectConvolutionOp, ABC):
         return result
 
 
+class ConvolutionLayouts(AnyLayouts):
+    """The layouts of the operands and the result of a convolution."""
+
+    LAYOUTS: ClassVar[tuple[str, ...]] = ("data_layout", "kernel_layout")
+
+
 @irdl_op_definition
-class Conv1dOp(ForwardConvolutionOp):
+class Conv1dOp(ConvolutionLayouts, ForwardConvolutionOp):
     """Convolution over one dim; `torch.nn.functional.conv1d`."""
 
     name = "relax.nn.conv1d"
@@ -293,14 +327,14 @@ class Conv1dOp(ForwardConvolutionOp):
     padding = opt_prop_def(Padding(default=(0, 0)))
     dilation = opt_prop_def(SpatialInts(default=(1,)))
     groups = opt_prop_def(Int(default=1))
-    data_layout = opt_prop_def(Text(default="NCW", choices=("NCW", "NWC")))
-    kernel_layout = opt_prop_def(Text(default="OIW", choices=("OIW", "WIO", "OWI")))
-    out_layout = opt_prop_def(Text(default=None, choices=("NCW", "NWC")))
+    data_layout = opt_prop_def(Layout(default="NCW", choices=("NCW", "NWC")))
+    kernel_layout = opt_prop_def(Layout(default="OIW", choices=("OIW", "WIO", "OWI")))
+    out_layout = opt_prop_def(Layout(default=None, choices=("NCW", "NWC")))
     out_dtype = opt_prop_def(OutDType())
 
 
 @irdl_op_definition
-class Conv2dOp(ForwardConvolutionOp):
+class Conv2dOp(ConvolutionLayouts, ForwardConvolutionOp):
     """Convolution over two dims; `torch.nn.functional.conv2d`."""
 
     name = "relax.nn.conv2d"
@@ -309,14 +343,14 @@ class Conv2dOp(ForwardConvolutionOp):
     padding = opt_prop_def(Padding(default=(0, 0, 0, 0)))
     dilation = opt_prop_def(SpatialInts(default=(1, 1)))
     groups = opt_prop_def(Int(default=1))
-    data_layout = opt_prop_def(Text(default="NCHW", choices=("NCHW", "NHWC")))
-    kernel_layout = opt_prop_def(Text(default="OIHW", choices=("OIHW", "HWIO", "OHWI")))
-    out_layout = opt_prop_def(Text(default=None, choices=("NCHW", "NHWC")))
+    data_layout = opt_prop_def(Layout(default="NCHW", choices=("NCHW", "NHWC")))
+    kernel_layout = opt_prop_def(Layout(default="OIHW", choices=("OIHW", "HWIO", "OHWI")))
+    out_layout = opt_prop_def(Layout(default=None, choices=("NCHW", "NHWC")))
     out_dtype = opt_prop_def(OutDType())
 
 
 @irdl_op_definition
-class Conv3dOp(ForwardConvolutionOp):
+class Conv3dOp(ConvolutionLayouts, ForwardConvolutionOp):
     """Convolution over three dims; `torch.nn.functional.conv3d`."""
 
     name = "relax.nn.conv3d"
@@ -325,7 +359,7 @@ class Conv3dOp(ForwardConvolutionOp):
     padding = opt_prop_def(Padding(default=(0, 0, 0, 0, 0, 0)))
     dilation = opt_prop_def(SpatialInts(default=(1, 1, 1)))
     groups = opt_prop_def(Int(default=1))
-    data_layout = opt_prop_def(Text(default="NCDHW", choices=("NCDHW", "NDHWC")))
-    kernel_layout = opt_prop_def(Text(default="OIDHW", choices=("OIDHW", "DHWIO", "ODHWI")))
-    out_layout = opt_prop_def(Text(default=None, choices=("NCDHW", "NDHWC")))
+    data_layout = opt_prop_def(Layout(default="NCDHW", choices=("NCDHW", "NDHWC")))
+    kernel_layout = opt_prop_def(Layout(default="OIDHW", choices=("OIDHW", "DHWIO", "ODHWI")))
+    out_layout = opt_prop_def(Layout(default=None, choices=("NCDHW", "NDHWC")))
     out_dtype = opt_prop_def(OutDType())

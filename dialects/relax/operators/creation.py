@@ -12,7 +12,7 @@ from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def
 
 from ...dtypes import element_type
 from ...int_expr import IntExpr
-from ..types import TensorType
+from ..types import TensorType, shape_text
 from .attributes import DType, Exprs, Int
 from .base import OperatorOp
 from .conversion import converted
@@ -69,7 +69,10 @@ class OnesOp(FilledOp):
 
 
 def _require_scalar(op_name: str, fill_value: TensorType) -> None:
-    require_rank(op_name, "fill_value", fill_value, 0)
+    if fill_value.rank != 0:
+        raise ValueError(
+            f"expected fill_value of '{op_name}' to have rank 0, got {shape_text(fill_value)}"
+        )
 
 
 @irdl_op_definition

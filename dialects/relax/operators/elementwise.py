@@ -136,15 +136,21 @@ class MultiplyOp(ArithmeticOp):
 
 
 @irdl_op_definition
-class DivideOp(BinaryElementwiseOp):
-    """``lhs / rhs`` of floats; `numpy.divide`, `torch.div`."""
+class DivideOp(ArithmeticOp):
+    """``lhs / rhs``, of integers rounded towards 0, 0 for those divided by 0; `numpy.divide`."""
 
     name = "relax.divide"
-    DTYPES: ClassVar[Dtypes] = FLOATS
+
+    @classmethod
+    def numpy_function(cls, lhs: NDArray[Any], rhs: NDArray[Any]) -> NDArray[Any]:
+        if lhs.dtype.kind == "f":
+            return np.divide(lhs, rhs)
+        whole = np.floor_divide(lhs, rhs)
+        return whole + ((whole < 0) & (np.fmod(lhs, rhs) != 0))
 
     @classmethod
     def combine(cls, te: TensorLanguage, lhs: Any, rhs: Any) -> Any:
-        return lhs / rhs
+        return lhs / rhs if is_float(lhs.dtype) else te.truncdiv(lhs, rhs)
 
 
 @irdl_op_definition
@@ -296,7 +302,11 @@ class EwiseFMAOp(OperatorOp):
                 f"expected operands of '{cls.name}' to have one rank, "
                 f"got {', '.join(map(shape_text, operands))}"
             )
-        return broadcast_types(cls.name, *operands)
+        same_rank = [
+            o if o.rank is not None or not ranks else TensorType.of(None, o.known_element, ranks[0])
+            for o in operands
+        ]
+        return broadcast_types(cls.name, *same_rank)
 
     @classmethod
     def compute(cls, te: TensorLanguage, tensors: Sequence[Any], attributes: dict[str, Any]) -> Any:

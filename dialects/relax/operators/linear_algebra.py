@@ -30,7 +30,8 @@ def matmul_type(
                 f"expected operands of '{op_name}' to have at least one dim, got {shape_text(side)}"
             )
     if lhs.dims is None or rhs.dims is None:
-        return TensorType.of(None, element)
+        ranks = None if None in (lhs.rank, rhs.rank) else (lhs.rank or 0, rhs.rank or 0)
+        return TensorType.of(None, element, None if ranks is None else _product_rank(*ranks))
     a = (IntExpr.of(1), *lhs.dims) if len(lhs.dims) == 1 else lhs.dims
     b = (*rhs.dims, IntExpr.of(1)) if len(rhs.dims) == 1 else rhs.dims
     got = f"{shape_text(lhs)} and {shape_text(rhs)}"
@@ -44,6 +45,11 @@ def matmul_type(
     rows = [] if len(lhs.dims) == 1 else [a[-2]]
     columns = [] if len(rhs.dims) == 1 else [b[-1]]
     return TensorType.of([*batch, *rows, *columns], element)
+
+
+def _product_rank(lhs: int, rhs: int) -> int:
+    """The rank of a product of tensors of these ranks."""
+    return max(lhs, rhs, 2) - (lhs == 1) - (rhs == 1)
 
 
 def transposed(type_: TensorType) -> TensorType:

@@ -54,11 +54,19 @@ class GatherNDOp(OperatorOp):
         return depth
 
     @classmethod
+    def _rank(cls, data: TensorType, indices: TensorType, attributes: dict[str, Any]) -> int | None:
+        """The rank of the result, if it is known."""
+        depth = indices.dims[-1].constant if indices.dims else None
+        if data.rank is None or indices.rank is None or depth is None:
+            return None
+        return indices.rank - 1 + data.rank - attributes["batch_dims"] - depth
+
+    @classmethod
     def infer(cls, operands: Sequence[TensorType], attributes: dict[str, Any]) -> TensorType:
         data, indices = operands
         require_indices(cls.name, [indices])
         if data.dims is None or indices.dims is None:
-            return TensorType.of(None, data.known_element)
+            return TensorType.of(None, data.known_element, cls._rank(data, indices, attributes))
         batch: int = attributes["batch_dims"]
         depth = cls._depth(data.dims, indices.dims, batch)
         dims = [*indices.dims[:-1], *data.dims[batch + depth :]]

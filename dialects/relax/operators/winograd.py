@@ -126,6 +126,10 @@ class WinogradConv2dOp(ConvolutionOp):
         return windows_of(cls.name, [IntExpr.of(TAPS) for _ in sizes], plain)
 
     @classmethod
+    def data_channels(cls, weight: Sequence[IntExpr], attributes: dict[str, Any]) -> IntExpr:
+        return weight[1]
+
+    @classmethod
     def geometry(
         cls, data: Sequence[IntExpr], weight: Sequence[IntExpr], attributes: dict[str, Any]
     ) -> tuple[list[IntExpr], IntExpr]:

@@ -14,7 +14,7 @@ from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def
 from ....runtime.dtype import bfloat16_to_float32, to_bfloat16
 from ...dtypes import bit_width, element_type
 from ...int_expr import IntExpr
-from ..types import TensorType
+from ..types import TensorType, shape_text
 from .attributes import Bool, Int, OutDType, Padding, SpatialInts, Text
 from .base import OperatorOp
 from .convolution import ForwardConvolutionOp
@@ -35,12 +35,14 @@ def numbers_in_word(dtype: str) -> int:
 class PackWordsOp(OperatorOp):
     """Numbers of an axis as words of 32 bits: four int8 as int32, four uint8 or two bf16 as uint32.
 
-    The first is in the lowest bits. The last word is filled up with zeros.
+    The first is in the lowest bits. The last word is filled up with zeros. The words of a view are
+    where the numbers are; the pass `rewrite-dataflow-reshape` makes views of whole vectors.
     """
 
     name = "relax.nn.pack_words"
     x = operand_def(TensorType)
     axis = opt_prop_def(Int(default=-1))
+    view = opt_prop_def(Bool(default=False))
     assembly_format = "$x attr-dict `:` type($x) `->` type($result)"
 
     @classmethod
@@ -54,6 +56,11 @@ class PackWordsOp(OperatorOp):
             return TensorType.of(None, element, x.rank)
         count = numbers_in_word(x.dtype)
         dims = [words_of(d, count) if a == axis else d for a, d in enumerate(x.dims)]
+        if attributes["view"] and not _is_whole(x, axis):
+            raise ValueError(
+                f"expected a view of '{cls.name}' to be of vectors of whole words, got "
+                f"{shape_text(x)} along axis {axis}"
+            )
         return TensorType.of(dims, element)
 
     @classmethod
@@ -81,14 +88,25 @@ class PackWordsOp(OperatorOp):
         words = np.ascontiguousarray(bits).view(_WORDS[dtype])
         return np.moveaxis(words, -1, attributes["axis"])
 
+    @property
     def is_whole(self) -> bool:
         """Whether words are of numbers that follow each other in memory."""
         type_ = self.x.type
         assert isinstance(type_, TensorType)
         if not type_.dims or type_.dtype is None:
             return False
-        is_last = self.attribute_values()["axis"] % len(type_.dims) == len(type_.dims) - 1
-        return is_last and type_.dims[-1] % numbers_in_word(type_.dtype) == IntExpr.of(0)
+        return _is_whole(type_, self.attribute_values()["axis"] % len(type_.dims))
+
+    @property
+    def is_view(self) -> bool:
+        """Whether the words are in the memory of the numbers."""
+        return bool(self.attribute_values()["view"])
+
+
+def _is_whole(x: TensorType, axis: int) -> bool:
+    assert x.dims is not None and x.dtype is not None
+    is_last = axis == len(x.dims) - 1
+    return is_last and x.dims[-1] % numbers_in_word(x.dtype) == IntExpr.of(0)
 
 
 def word(

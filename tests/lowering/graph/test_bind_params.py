@@ -111,19 +111,19 @@ def test_an_unused_parameter_leaves_no_constant():
 def test_results_of_operators_are_inferred_again():
     """A weight whose shape was not known makes the shapes of everything after it known."""
     module = parse("""
-    relax.func @main(%x: !relax.tensor<[1, 4], f32>, %w: !relax.tensor<rank 2, f32>) -> tuple<!relax.tensor<*, f32>> {
-      %y = relax.dataflow -> !relax.tensor<*, f32> {
-        %0 = relax.matmul %x, %w : !relax.tensor<[1, 4], f32>, !relax.tensor<rank 2, f32> -> !relax.tensor<*, f32>
-        %1 = relax.nn.relu %0 : !relax.tensor<*, f32> -> !relax.tensor<*, f32>
-        relax.output %1 : !relax.tensor<*, f32>
+    relax.func @main(%x: !relax.tensor<[1, 4], f32>, %w: !relax.tensor<rank 2, f32>) -> tuple<!relax.tensor<rank 2, f32>> {
+      %y = relax.dataflow -> !relax.tensor<rank 2, f32> {
+        %0 = relax.matmul %x, %w : !relax.tensor<[1, 4], f32>, !relax.tensor<rank 2, f32> -> !relax.tensor<rank 2, f32>
+        %1 = relax.nn.relu %0 : !relax.tensor<rank 2, f32> -> !relax.tensor<rank 2, f32>
+        relax.output %1 : !relax.tensor<rank 2, f32>
       }
-      %t = relax.tuple(%y) : (!relax.tensor<*, f32>) -> tuple<!relax.tensor<*, f32>>
-      relax.return %t : tuple<!relax.tensor<*, f32>>
+      %t = relax.tuple(%y) : (!relax.tensor<rank 2, f32>) -> tuple<!relax.tensor<rank 2, f32>>
+      relax.return %t : tuple<!relax.tensor<rank 2, f32>>
     }""")
     bind_params(module, "main", {"w": data(4, 3)})
     module.verify()
     assert "-> tuple<!relax.tensor<[1, 3], f32>> {" in str(module)
-    assert "*" not in str(module)
+    assert "rank" not in str(module)
 
 
 def test_a_symbol_inside_a_dim_is_solved_for():

@@ -74,3 +74,12 @@ relax.func @sorting(%x: !relax.tensor<[n, 12], f32>) -> !relax.tensor<[n, 12], f
   %7 = relax.median %x {keepdims = true} : !relax.tensor<[n, 12], f32> -> !relax.tensor<[1, 1], f32>
   relax.return %x : !relax.tensor<[n, 12], f32>
 }
+
+// CHECK-LABEL: @sampling
+relax.func @sampling(%p: !relax.tensor<[b, 5], f32>, %u: !relax.tensor<[n, 1], f32>, %i: !relax.tensor<[n, 1], i32>) -> !relax.tensor<[n, 1], i32> {
+  // CHECK: %0 = relax.multinomial_from_uniform %p, %u, %i {dtype = i32} : !relax.tensor<[b, 5], f32>, !relax.tensor<[n, 1], f32>, !relax.tensor<[n, 1], i32> -> !relax.tensor<[n, 1], i32>
+  %0 = relax.multinomial_from_uniform %p, %u, %i {dtype = i32} : !relax.tensor<[b, 5], f32>, !relax.tensor<[n, 1], f32>, !relax.tensor<[n, 1], i32> -> !relax.tensor<[n, 1], i32>
+  // CHECK: %1 = relax.wrap_param %0 {dtype = i32}
+  %1 = relax.wrap_param %0 {dtype = i32} : !relax.tensor<[n, 1], i32> -> !relax.tensor<[n, 1], i32>
+  relax.return %1 : !relax.tensor<[n, 1], i32>
+}

@@ -141,3 +141,19 @@ relax.func @main(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
   %0 = relax.sort %x {axis = 1 : i64} : !relax.tensor<[n], f32> -> !relax.tensor<*, f32>
   relax.return %x : !relax.tensor<[n], f32>
 }
+
+// -----
+
+// CHECK: expected uniform_sample of 'relax.multinomial_from_uniform' to have shape (n, 1), got (3, 2)
+relax.func @main(%p: !relax.tensor<[2, 5], f32>, %u: !relax.tensor<[3, 2], f32>, %i: !relax.tensor<[3, 1], i32>) -> !relax.tensor<[2, 5], f32> {
+  %0 = relax.multinomial_from_uniform %p, %u, %i : !relax.tensor<[2, 5], f32>, !relax.tensor<[3, 2], f32>, !relax.tensor<[3, 1], i32> -> !relax.tensor<[3, 2], i64>
+  relax.return %p : !relax.tensor<[2, 5], f32>
+}
+
+// -----
+
+// CHECK: expected a row of 'relax.multinomial_from_uniform' for each of uniform numbers (3, 1), got (4, 1)
+relax.func @main(%p: !relax.tensor<[2, 5], f32>, %u: !relax.tensor<[3, 1], f32>, %i: !relax.tensor<[4, 1], i32>) -> !relax.tensor<[2, 5], f32> {
+  %0 = relax.multinomial_from_uniform %p, %u, %i : !relax.tensor<[2, 5], f32>, !relax.tensor<[3, 1], f32>, !relax.tensor<[4, 1], i32> -> !relax.tensor<[3, 1], i64>
+  relax.return %p : !relax.tensor<[2, 5], f32>
+}

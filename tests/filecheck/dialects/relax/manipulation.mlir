@@ -21,18 +21,6 @@ relax.func @reshaping(%x: !relax.tensor<[n, 12], f32>) -> !relax.tensor<[n, 12],
 
 // -----
 
-// The bits of short numbers as integers.
-
-relax.func @bits(%x: !relax.tensor<[n, 12], i8>, %y: !relax.tensor<[n, 2], bf16>) -> !relax.tensor<[n, 12], i8> {
-  // CHECK: %0 = relax.memory.view %x {shape = [#sym.expr<n>, #sym.expr<3>], dtype = i32} : !relax.tensor<[n, 12], i8> -> !relax.tensor<[n, 3], i32>
-  %0 = relax.memory.view %x {shape = [#sym.expr<n>, #sym.expr<3>], dtype = i32} : !relax.tensor<[n, 12], i8> -> !relax.tensor<[n, 3], i32>
-  // CHECK: %1 = relax.memory.view %y {shape = [#sym.expr<n>], dtype = ui32}
-  %1 = relax.memory.view %y {shape = [#sym.expr<n>], dtype = ui32} : !relax.tensor<[n, 2], bf16> -> !relax.tensor<[n], ui32>
-  relax.return %x : !relax.tensor<[n, 12], i8>
-}
-
-// -----
-
 // Elements in other places.
 // CHECK-LABEL: @moving
 relax.func @moving(%x: !relax.tensor<[n, 12], f32>) -> !relax.tensor<[n, 12], f32> {
@@ -91,4 +79,27 @@ relax.func @joining(%x: !relax.tensor<[n, 12], f32>, %y: !relax.tensor<[m, 12], 
   // CHECK: %4 = relax.split %x {indices_or_sections = [#sym.expr<2>, #sym.expr<m>]} : !relax.tensor<[n, 12], f32> -> tuple<!relax.tensor<[min(2, n), 12], f32>, !relax.tensor<[max(0, min(m, n) - 2), 12], f32>, !relax.tensor<[max(-m + n, 0), 12], f32>>
   %4 = relax.split %x {indices_or_sections = [#sym.expr<2>, #sym.expr<m>]} : !relax.tensor<[n, 12], f32> -> tuple<!relax.tensor<[min(2, n), 12], f32>, !relax.tensor<[max(0, min(m, n) - 2), 12], f32>, !relax.tensor<[max(-m + n, 0), 12], f32>>
   relax.return %x : !relax.tensor<[n, 12], f32>
+}
+
+// CHECK-LABEL: @view
+relax.func @view(%x: !relax.tensor<[4, n], ui8>) -> !relax.tensor<[n floordiv 2], f32> {
+  // CHECK: %0 = relax.memory.view %x {shape = [#sym.expr<n floordiv 2>], dtype = f32, relative_byte_offset = #sym.expr<n * 2>} : !relax.tensor<[4, n], ui8> -> !relax.tensor<[n floordiv 2], f32>
+  %0 = relax.memory.view %x {shape = [#sym.expr<n floordiv 2>], dtype = f32, relative_byte_offset = #sym.expr<n * 2>} : !relax.tensor<[4, n], ui8> -> !relax.tensor<[n floordiv 2], f32>
+  relax.return %0 : !relax.tensor<[n floordiv 2], f32>
+}
+
+// CHECK-LABEL: @layout_transform
+relax.func @layout_transform(%x: !relax.tensor<[n, 10], f32>) -> !relax.tensor<[3, n, 4], f32> {
+  // CHECK: %0 = relax.layout_transform %x {index_map = "lambda i0, i1: (i1 // 4, i0, i1 % 4)", pad_value = 1 : i64} : !relax.tensor<[n, 10], f32> -> !relax.tensor<[3, n, 4], f32>
+  %0 = relax.layout_transform %x {index_map = "lambda i0, i1: (i1 // 4, i0, i1 % 4)", pad_value = 1 : i64} : !relax.tensor<[n, 10], f32> -> !relax.tensor<[3, n, 4], f32>
+  relax.return %0 : !relax.tensor<[3, n, 4], f32>
+}
+
+// CHECK-LABEL: @grids
+relax.func @grids(%x: !relax.tensor<[n], f32>, %y: !relax.tensor<[m], f32>) -> !relax.tensor<[], i64> {
+  // CHECK: %0 = relax.meshgrid %x, %y {indexing = "xy"} : (!relax.tensor<[n], f32>, !relax.tensor<[m], f32>) -> tuple<!relax.tensor<[m, n], f32>, !relax.tensor<[m, n], f32>>
+  %0 = relax.meshgrid %x, %y {indexing = "xy"} : (!relax.tensor<[n], f32>, !relax.tensor<[m], f32>) -> tuple<!relax.tensor<[m, n], f32>, !relax.tensor<[m, n], f32>>
+  // CHECK: %1 = relax.size %x : !relax.tensor<[n], f32> -> !relax.tensor<[], i64>
+  %1 = relax.size %x : !relax.tensor<[n], f32> -> !relax.tensor<[], i64>
+  relax.return %1 : !relax.tensor<[], i64>
 }

@@ -24,34 +24,10 @@ relax.func @main(%x: !relax.tensor<[n, 4], f32>) -> !relax.tensor<[n, 4], f32> {
 
 // -----
 
-// CHECK: expected shape of 'relax.memory.view' to have the elements of (n, 4), got (n, 5)
+// CHECK: expected shape of 'relax.memory.view' to have at most the elements of (n, 4), got (n + 1, 4)
 relax.func @main(%x: !relax.tensor<[n, 4], f32>) -> !relax.tensor<[n, 4], f32> {
-  %0 = relax.memory.view %x {shape = [#sym.expr<n>, #sym.expr<5>]} : !relax.tensor<[n, 4], f32> -> !relax.tensor<*, f32>
+  %0 = relax.memory.view %x {shape = [#sym.expr<n + 1>, #sym.expr<4>]} : !relax.tensor<[n, 4], f32> -> !relax.tensor<*, f32>
   relax.return %x : !relax.tensor<[n, 4], f32>
-}
-
-// -----
-
-// CHECK: expected the last dim of 'relax.memory.view' to be of whole int32, got (n, 6) of int8
-relax.func @main(%x: !relax.tensor<[n, 6], i8>) -> !relax.tensor<[n, 6], i8> {
-  %0 = relax.memory.view %x {shape = [#sym.expr<n>, #sym.expr<2>], dtype = i32} : !relax.tensor<[n, 6], i8> -> !relax.tensor<*, i32>
-  relax.return %x : !relax.tensor<[n, 6], i8>
-}
-
-// -----
-
-// CHECK: expected operands of 'relax.memory.view' to be one of int8, uint8, bfloat16, got float32
-relax.func @main(%x: !relax.tensor<[n, 4], f32>) -> !relax.tensor<[n, 4], f32> {
-  %0 = relax.memory.view %x {shape = [#sym.expr<n>, #sym.expr<4>], dtype = i32} : !relax.tensor<[n, 4], f32> -> !relax.tensor<*, i32>
-  relax.return %x : !relax.tensor<[n, 4], f32>
-}
-
-// -----
-
-// CHECK: expected dtype of 'relax.memory.view' to be an integer, got float32
-relax.func @main(%x: !relax.tensor<[n, 4], i8>) -> !relax.tensor<[n, 4], i8> {
-  %0 = relax.memory.view %x {shape = [#sym.expr<n>, #sym.expr<1>], dtype = f32} : !relax.tensor<[n, 4], i8> -> !relax.tensor<*, f32>
-  relax.return %x : !relax.tensor<[n, 4], i8>
 }
 
 // -----
@@ -208,16 +184,104 @@ relax.func @main(%x: !relax.tensor<[n, 4], f32>) -> !relax.tensor<[n, 4], f32> {
 
 // -----
 
-// CHECK: expected 3 sections of 'relax.split' to divide dim 0, got (n, 4)
+// CHECK: expected at least 1 section of 'relax.split', got 0
 relax.func @main(%x: !relax.tensor<[n, 4], f32>) -> !relax.tensor<[n, 4], f32> {
-  %0 = relax.split %x {indices_or_sections = 3 : i64} : !relax.tensor<[n, 4], f32> -> !relax.tensor<*, f32>
+  %0 = relax.split %x {indices_or_sections = 0 : i64} : !relax.tensor<[n, 4], f32> -> !relax.tensor<*, f32>
   relax.return %x : !relax.tensor<[n, 4], f32>
 }
 
 // -----
 
-// CHECK: expected at least 1 section of 'relax.split', got 0
+// CHECK: expected a map of indices, got "i, j"
+relax.func @main(%x: !relax.tensor<[n, 4], f32>) -> !relax.tensor<[4, n], f32> {
+  %0 = relax.layout_transform %x {index_map = "i, j"} : !relax.tensor<[n, 4], f32> -> !relax.tensor<[4, n], f32>
+  relax.return %0 : !relax.tensor<[4, n], f32>
+}
+
+// -----
+
+// CHECK: expected data of 'relax.layout_transform' to have rank 1, got (n, 4)
+relax.func @main(%x: !relax.tensor<[n, 4], f32>) -> !relax.tensor<[4, n], f32> {
+  %0 = relax.layout_transform %x {index_map = "lambda i: (i,)"} : !relax.tensor<[n, 4], f32> -> !relax.tensor<[4, n], f32>
+  relax.return %0 : !relax.tensor<[4, n], f32>
+}
+
+// -----
+
+// CHECK: expected new index i0 - i1 to be at least 0, got -d1 + 1
+relax.func @main(%x: !relax.tensor<[n, 4], f32>) -> !relax.tensor<[4, n], f32> {
+  %0 = relax.layout_transform %x {index_map = "lambda i, j: (i - j, j)"} : !relax.tensor<[n, 4], f32> -> !relax.tensor<[4, n], f32>
+  relax.return %0 : !relax.tensor<[4, n], f32>
+}
+
+// -----
+
+// CHECK: expected pad_value of 'relax.layout_transform' to be int32, got 1.5
+relax.func @main(%x: !relax.tensor<[n, 4], i32>) -> !relax.tensor<[4, n], i32> {
+  %0 = relax.layout_transform %x {index_map = "lambda i, j: (j, i)", pad_value = 1.5 : f64} : !relax.tensor<[n, 4], i32> -> !relax.tensor<[4, n], i32>
+  relax.return %0 : !relax.tensor<[4, n], i32>
+}
+
+// -----
+
+// CHECK: expected tensor 1 of 'relax.meshgrid' to have rank 1, got (n, 4)
+relax.func @main(%x: !relax.tensor<[4], f32>, %y: !relax.tensor<[n, 4], f32>) -> !relax.tensor<[4], f32> {
+  %0 = relax.meshgrid %x, %y : (!relax.tensor<[4], f32>, !relax.tensor<[n, 4], f32>) -> tuple<!relax.tensor<[4, n], f32>, !relax.tensor<[4, n], f32>>
+  relax.return %x : !relax.tensor<[4], f32>
+}
+
+// -----
+
+// CHECK: expected at least 1 tensor of 'relax.meshgrid', got 0
+relax.func @main(%x: !relax.tensor<[4], f32>) -> !relax.tensor<[4], f32> {
+  %0 = relax.meshgrid : () -> tuple<!relax.tensor<[], f32>>
+  relax.return %x : !relax.tensor<[4], f32>
+}
+
+// -----
+
+// CHECK: expected relative_byte_offset of 'relax.memory.view' to be an integer of at least 0, got -4
 relax.func @main(%x: !relax.tensor<[n, 4], f32>) -> !relax.tensor<[n, 4], f32> {
-  %0 = relax.split %x {indices_or_sections = 0 : i64} : !relax.tensor<[n, 4], f32> -> !relax.tensor<*, f32>
+  %0 = relax.memory.view %x {relative_byte_offset = #sym.expr<-4>} : !relax.tensor<[n, 4], f32> -> !relax.tensor<*, f32>
+  relax.return %x : !relax.tensor<[n, 4], f32>
+}
+
+// -----
+
+// CHECK: expected a smaller view of 'relax.memory.view' from byte 4 on
+relax.func @main(%x: !relax.tensor<[n, 4], f32>) -> !relax.tensor<[n, 4], f32> {
+  %0 = relax.memory.view %x {relative_byte_offset = #sym.expr<4>} : !relax.tensor<[n, 4], f32> -> !relax.tensor<*, f32>
+  relax.return %x : !relax.tensor<[n, 4], f32>
+}
+
+// -----
+
+// CHECK: expected numbers other than bfloat16 for a dtype of 'relax.memory.view', got bool
+relax.func @main(%x: !relax.tensor<[n, 4], f32>) -> !relax.tensor<[n, 4], f32> {
+  %0 = relax.memory.view %x {dtype = i1} : !relax.tensor<[n, 4], f32> -> !relax.tensor<*, f32>
+  relax.return %x : !relax.tensor<[n, 4], f32>
+}
+
+// -----
+
+// CHECK: expected dtype of 'relax.memory.view' to be as wide as float32 of its operand, got uint8
+relax.func @main(%x: !relax.tensor<[n, 4], f32>) -> !relax.tensor<[n, 4], f32> {
+  %0 = relax.memory.view %x {dtype = ui8} : !relax.tensor<[n, 4], f32> -> !relax.tensor<*, f32>
+  relax.return %x : !relax.tensor<[n, 4], f32>
+}
+
+// -----
+
+// CHECK: expected dims of 'relax.memory.view' to be at least 0, got (-1,)
+relax.func @main(%x: !relax.tensor<[n, 4], f32>) -> !relax.tensor<[n, 4], f32> {
+  %0 = relax.memory.view %x {shape = [#sym.expr<-1>], dtype = i32} : !relax.tensor<[n, 4], f32> -> !relax.tensor<*, f32>
+  relax.return %x : !relax.tensor<[n, 4], f32>
+}
+
+// -----
+
+// CHECK: expected a view of 'relax.memory.view' within n * 16 bytes of (n, 4), got one of (n, 4) up to byte n * 16 + 8
+relax.func @main(%x: !relax.tensor<[n, 4], f32>) -> !relax.tensor<[n, 4], f32> {
+  %0 = relax.memory.view %x {shape = [#sym.expr<n>, #sym.expr<4>], relative_byte_offset = #sym.expr<8>} : !relax.tensor<[n, 4], f32> -> !relax.tensor<*, f32>
   relax.return %x : !relax.tensor<[n, 4], f32>
 }
