@@ -28,6 +28,9 @@ PASSES: dict[str, str] = {
     "block-sums": ".lowering.loops.block_sums:BlockSumsPass",
     "canonicalize-bindings": ".lowering.graph.canonicalize_bindings:CanonicalizeBindingsPass",
     "bundle-model-params": ".lowering.graph.bundle_model_params:BundleModelParamsPass",
+    "combine-parallel-matmul": (
+        ".lowering.graph.combine_parallel_matmul:CombineParallelMatmulPass"
+    ),
     "convert-convolution-to-matmul": (
         ".lowering.graph.convolution_to_matmul:ConvolutionToMatmulPass"
     ),
