@@ -91,10 +91,8 @@ class RelaxFuncParser(RelaxReader):
             raise self.error(self.node, f"expected '{self.node.name}' to return a value")
         if annotated is not None and not says_less(annotated, value.type):
             assert self.node.returns is not None
-            raise self.error(
-                self.node.returns,
-                f"expected '{self.node.name}' to return {annotated}, got {value.type}",
-            )
+            message = f"expected '{self.node.name}' to return {annotated}, got {value.type}"
+            self.scope.source.warn(self.node.returns, message)
         return value
 
     def statement(self, node: ast.stmt) -> None:
