@@ -55,7 +55,7 @@ OWN = (
 )
 """What is no pass of the pipeline."""
 
-IMPLIED = {"FoldConstant": {"kernels": True}}
+IMPLIED = {"FoldConstant": {"kernels": True}, "RewriteDataflowReshape": {"kernels": True}}
 """Options that TVM's passes have always, and those of the pipeline do not."""
 
 TUNING = ("MetaScheduleApplyDatabase", "MetaScheduleTuneIRMod", "MetaScheduleTuneTIR")

@@ -54,11 +54,13 @@ def share_transform_params(module: ModuleOp, names: Sequence[str] | None = None)
     funcs = [func for n in chosen if isinstance(func := functions[n], relax.FuncOp)]
     if not funcs:
         return
-    if SHARED in functions:
-        raise Diagnostic(f"expected no function '{SHARED}' yet, got one")
     for func in funcs[1:]:
         _verify_same_parameters(funcs[0], func)
-    _share(module, [_Lifted.of(func) for func in funcs])
+    lifted = [_Lifted.of(func) for func in funcs]
+    if SHARED not in functions:
+        _share(module, lifted)
+    elif any(f.computes_something() for f in lifted):
+        raise Diagnostic(f"expected no function '{SHARED}' yet, got one")
 
 
 def _verify_same_parameters(first: relax.FuncOp, other: relax.FuncOp) -> None:
@@ -96,6 +98,11 @@ class _Lifted:
                 properties = tuple(sorted(op.properties.items()))
                 keys[value] = (op.name, value.type, properties, operands)
         return _Lifted(func, count, known, keys)
+
+    def computes_something(self) -> bool:
+        """Whether a value that is no parameter depends on parameters."""
+        values = self.known.values.items()
+        return any(depends and not isinstance(v, BlockArgument) for v, depends in values)
 
     def value_of(self, key: object) -> SSAValue:
         """The value of a key that the function has."""
