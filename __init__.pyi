@@ -7,6 +7,7 @@ from . import relax as relax
 from . import runtime as runtime
 from . import script as script
 from . import te as te
+from . import testing as testing
 from . import tir as tir
 from .dialects.diagnostics import TVMError as TVMError
 from .driver import build as build

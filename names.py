@@ -16,6 +16,7 @@ from typing import Any
 
 _OTHER_DEVICES = ("cuda", "rocm", "opencl", "metal", "vulkan", "webgpu")
 _UTILITIES = ("support", "contrib")
+_COMPARISONS = ("assert_allclose", "check_numerical_grads")
 _ITER_MAPS = {
     "iter_map": (
         "detect_iter_map",
@@ -98,6 +99,8 @@ NAMES: dict[str, str] = {
     "runtime.set_num_threads": ".runtime:set_num_threads",
     "script": ".script",
     "te": ".te",
+    "testing": ".testing",
+    **{f"testing.{name}": f".testing.numerics:{name}" for name in _COMPARISONS},
     "topi": ".te.topi",
     "ir.GlobalVar": ".ir.call_parts:GlobalVar",
     "ir.IRModule": ".ir.module:IRModule",
@@ -252,6 +255,7 @@ NAMES: dict[str, str] = {
     "script.relax.entry.TypeProxy": ".script.outside:TypeProxy",
     "script.relax.entry.StructInfoProxy": ".script.outside:TypeProxy",
     "tensor": ".runtime:array",
+    **{f"testing.utils.{name}": f".testing.numerics:{name}" for name in _COMPARISONS},
     "tir.SizeVar": ".te:var",
     "tir.build": ".driver:build",
     "tirx": ".tir",

@@ -62,6 +62,7 @@ PASSES: dict[str, str] = {
     "lift-transform-params": ".lowering.graph.lift_transform_params:LiftTransformParamsPass",
     "lift-workspace": ".lowering.runtime.lift_workspace:LiftWorkspacePass",
     "legalize-ops": ".lowering.graph.legalize_ops:LegalizeOpsPass",
+    "lower-prims": ".lowering.graph.lower_prims:LowerPrimsPass",
     "lower-multi-reduction": ".lowering.loops.lower_multi_reduction:LowerMultiReductionPass",
     "merge-composite-functions": (
         ".lowering.graph.merge_composite_functions:MergeCompositeFunctionsPass"
@@ -120,6 +121,7 @@ STAGES: list[Stage] = [
             "lambda-lift",
             "normalize",
             "resolve-shapes",
+            "lower-prims",
             "decompose-ops-for-inference",
             "use-attention",
             "fold-permute-dims",

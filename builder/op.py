@@ -15,7 +15,15 @@ from xdsl.ir import Attribute
 
 from ..dialects.diagnostics import suggestion
 from ..dialects.dims import dims_of
-from ..dialects.relax import OPERATORS, MatchCastOp, ShapeOfOp, TensorToShapeOp, TensorType
+from ..dialects.relax import (
+    OPERATORS,
+    MatchCastOp,
+    PrimToTensorOp,
+    ShapeOfOp,
+    TensorToPrimOp,
+    TensorToShapeOp,
+    TensorType,
+)
 from ..ir.call_parts import ExternFunc, GlobalVar, Op
 from ..ir.calls import Call, inplace_call, kernel_call, output_type
 from ..ir.calls import loop as loop_op
@@ -156,6 +164,16 @@ def get_shape_of(expr: Any) -> Expr:
 def shape_of(expr: Any) -> Expr:
     """The shape of a tensor as a value."""
     return expression(ShapeOfOp(to_value(expr)))
+
+
+def prim_to_tensor(expr: Any) -> Expr:
+    """A scalar as a tensor of rank 0."""
+    return expression(PrimToTensorOp(to_value(expr)))
+
+
+def tensor_to_prim(expr: Any) -> Expr:
+    """The element of a tensor of rank 0 as a scalar."""
+    return expression(TensorToPrimOp(to_value(expr)))
 
 
 def tensor_to_shape(expr: Any, at_most: Any) -> Expr:

@@ -38,8 +38,10 @@ SPECIAL = (
     "relax.call_tir_inplace",
     "relax.loop",
     "relax.match_cast",
+    "relax.prim_to_tensor",
     "relax.print",
     "relax.shape_of",
+    "relax.tensor_to_prim",
     "relax.tensor_to_shape",
 )
 """Operations of the graph that are no operators of the operator set."""
@@ -292,6 +294,8 @@ def _with_operands(op: Operation, operands: Sequence[SSAValue]) -> Operation:
             return relax.TupleGetItemOp(operands[0], op.index.data)
         case relax.ShapeOfOp():
             return relax.ShapeOfOp(operands[0])
+        case relax.PrimToTensorOp() | relax.TensorToPrimOp():
+            return type(op)(operands[0])
         case relax.LoopOp():
             carried, scanned = len(op.carried), len(op.carried) + len(op.scanned)
             groups = operands[:carried], operands[carried:scanned], operands[scanned:]

@@ -182,6 +182,8 @@ _SPECIAL: dict[str, Callable[[Sequence[Any], dict[str, Any], Any], Operation]] =
     "relax.loop": lambda args, attrs, info: loop(args[0], *args[1:], **attrs),
     "relax.match_cast": lambda args, attrs, info: relax.MatchCastOp(to_value(args[0]), info),
     "relax.shape_of": lambda args, attrs, info: relax.ShapeOfOp(to_value(args[0])),
+    "relax.prim_to_tensor": lambda args, attrs, info: relax.PrimToTensorOp(to_value(args[0])),
+    "relax.tensor_to_prim": lambda args, attrs, info: relax.TensorToPrimOp(to_value(args[0])),
     "relax.tensor_to_shape": lambda args, attrs, info: relax.TensorToShapeOp(
         to_value(args[0]), dims_of(attrs["at_most"])
     ),

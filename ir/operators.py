@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from ..dialects.dtypes import element_type, is_float
 from ..dialects.relax import PrimType, ShapeType, TensorData, TensorType
 from ..dialects.relax.type_relations import forget_symbols
 from ..dialects.relax.types import shape_text, tensors_in, type_symbols
+from ..lowering.graph.lower_prims import number_tensor, result_of
 from ..lowering.substitute import substituted
 from ..lowering.verify_calls import unify_invoke
 from ..runtime.dtype import to_bfloat16
@@ -138,22 +139,6 @@ def operand_values(operands: Sequence[Any]) -> list[SSAValue]:
     return [values[i] if i in values else to_value(o, dtype) for i, o in enumerate(operands)]
 
 
-def number_tensor(value: SSAValue, emitted: Callable[[Operation], SSAValue]) -> SSAValue:
-    """A tensor of rank 0 for a number of known value, such as ``R.prim_value(n - 1)``.
-
-    Any other value is returned. `emitted` puts operations into the program.
-    """
-    type_ = value.type
-    if not isinstance(type_, relax.PrimType) or type_.expr is None:
-        return value
-    number, dtype = type_.expr, type_.dtype
-    if number.is_constant:
-        return emitted(relax.ConstantOp(constant_data(number.constant, dtype)))
-    one = {"start": number, "end": number + 1, "dtype": dtype}
-    row = emitted(relax.OPERATORS["relax.arange"].of([], one))
-    return emitted(relax.OPERATORS["relax.reshape"].of([row], {"shape": []}))
-
-
 def _is_number(operand: Any) -> bool:
     return isinstance(operand, bool | int | float)
 
@@ -168,8 +153,15 @@ def fields_of(value: SSAValue) -> list[SSAValue]:
 
 
 def attribute_value(value: Any) -> Any:
-    """An attribute of a call: shapes and numbers of the graph as dims, others as they are."""
-    type_ = getattr(getattr(value, "borrowed", None), "type", None)
+    """An attribute of a call: shapes and numbers of the graph as dims, others as they are.
+
+    A constant of rank 0 is its number.
+    """
+    ssa = getattr(value, "borrowed", value)
+    type_ = getattr(ssa, "type", None)
+    if isinstance(type_, TensorType) and isinstance(ssa.owner, relax.ConstantOp):
+        is_number = type_.rank == 0 and type_.dtype != "bfloat16"
+        return ssa.owner.value.data.number() if is_number else value
     if isinstance(type_, relax.ShapeType) and type_.dims is not None:
         return type_.dims
     if isinstance(type_, relax.PrimType) and type_.expr is not None:
@@ -181,12 +173,14 @@ def attribute_value(value: Any) -> Any:
 
 def operator_op(
     operator: type[relax.OperatorOp], operands: Sequence[Any], attributes: Mapping[str, Any]
-) -> relax.OperatorOp:
+) -> Operation:
     """The operation of an operator on these operands, with its type inferred."""
-    values = [number_tensor(v, lambda op: op.results[0]) for v in operand_values(operands)]
+    given = operand_values(operands)
+    values = [number_tensor(v, lambda op: op.results[0]) for v in given]
     if operator.variadic_operand() is not None:
         values = [f for v in values for f in fields_of(v)]
-    return operator.of(values, {k: attribute_value(v) for k, v in attributes.items()})
+    made = operator.of(values, {k: attribute_value(v) for k, v in attributes.items()})
+    return result_of(made, given)
 
 
 def invoke_op(function: SSAValue, values: Sequence[SSAValue]) -> relax.InvokeOp:

@@ -266,4 +266,4 @@ def leaf_names(name: str, type_: Attribute) -> list[str]:
     if isinstance(type_, TupleType):
         fields: Sequence[Attribute] = type_.types.data
         return [n for i, field in enumerate(fields) for n in leaf_names(f"{name}.{i}", field)]
-    return [name] if isinstance(type_, relax.TensorType) else []
+    return [name] if tensors_in(type_) else []

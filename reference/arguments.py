@@ -11,6 +11,7 @@ from xdsl.dialects.builtin import TupleType
 from xdsl.ir import Attribute
 
 from ..dialects.int_expr import IntExpr, Sym
+from ..dialects.relax.prim_values import is_open
 from ..dialects.relax.types import PrimType, ShapeType, TensorType
 from .expressions import number
 from .memory import Buffer
@@ -142,6 +143,8 @@ def _pairs(
         case PrimType() if isinstance(value, int):
             dims = None if type_.expr is None else (type_.expr,)
             yield Expected(name, dims, None, 1), _Extents((value,))
+        case PrimType() if is_open(type_) and isinstance(value, Buffer):
+            return
         case TupleType(types=fields) if _has_fields(value, len(fields.data)):
             for field, item in zip(fields.data, cast("tuple[Any, ...]", value), strict=True):
                 yield from _pairs(name, field, item)

@@ -11,8 +11,9 @@ from xdsl.dialects.builtin import IndexType, ModuleOp, TupleType
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ..dialects import loops, relax, rt, tir
-from ..dialects.dtypes import dtype_name, is_element_type
+from ..dialects.dtypes import dtype_name, is_element_type, is_float
 from ..dialects.relax.constant import storage_dtype
+from ..dialects.relax.prim_values import is_open, tensor_of
 from .arguments import Shape, as_result, flatten
 from .memory import Buffer
 from .relax import run_graph
@@ -168,6 +169,8 @@ def _argument(name: str, type_: Attribute, given: Any, precision: Precision) -> 
         return tuple(_argument(name, t, g, precision) for t, g in zip(fields, items, strict=True))
     if isinstance(type_, relax.ShapeType):
         return Shape(tuple(int(n) for n in given))
+    if is_open(type_) and is_float(type_.dtype):
+        return _argument(name, tensor_of(type_), np.asarray(given, type_.dtype), precision)
     if not isinstance(type_, tir.BufferType | relax.TensorType):
         if is_scalar(given) and is_element_type(type_):
             dtype = dtype_name(type_)

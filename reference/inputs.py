@@ -12,6 +12,7 @@ from xdsl.ir import Attribute, Operation
 from ..dialects import relax, tir
 from ..dialects.dtypes import dtype_name, is_float, is_unsigned
 from ..dialects.int_expr import IntExpr
+from ..dialects.relax.prim_values import is_open
 from ..runtime.registry import registered_functions
 from ..runtime.tensor import from_numpy
 from .evaluate import parameters
@@ -106,6 +107,8 @@ def _draw(
         sizes = (EQUAL,) * (type_.rank or 0)
         return sizes if type_.dims is None else tuple(number(d, symbols) for d in type_.dims)
     if isinstance(type_, relax.PrimType):
+        if is_open(type_) and is_float(type_.dtype):
+            return random_array(type_.dtype, (), rng, integers).item()
         open_value = int(rng.integers(2)) if type_.dtype == "bool" else EQUAL
         return open_value if type_.expr is None else number(type_.expr, symbols)
     return random_array(dtype_name(type_), (), rng, integers)[()]

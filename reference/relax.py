@@ -11,6 +11,7 @@ from xdsl.ir import Block, Operation
 
 from ..dialects import relax
 from ..dialects.relax.operators.base import evaluated
+from ..dialects.relax.prim_values import tensor_of
 from ..dialects.relax.symbols import determined_symbols
 from ..dialects.relax.types import TensorType, tensors_in
 from .arguments import GraphValue, Shape, bind_values, flatten
@@ -100,15 +101,14 @@ def _run_block(graph: Graph, block: Block) -> None:
 
 
 def _print(graph: Graph, op: relax.PrintOp) -> None:
-    graph.session.write(op.format.data, arguments(graph, op.values))
+    graph.session.write(op.text, arguments(graph, op.values))
     graph.values[op.result] = ()
 
 
 def _assert(graph: Graph, op: relax.AssertOp) -> None:
     condition = graph.values[op.condition]
     if not _holds(condition):
-        text = graph.session.formatted(op.format.data, arguments(graph, op.values))
-        raise EvaluationError(text or "assertion failed")
+        raise EvaluationError(graph.session.formatted(op.text, arguments(graph, op.values)))
     graph.values[op.result] = ()
 
 
@@ -215,6 +215,18 @@ def _tensor_to_shape(graph: Graph, op: relax.TensorToShapeOp) -> None:
     graph.values[op.result] = Shape(tuple(numbers))
 
 
+def _prim_to_tensor(graph: Graph, op: relax.PrimToTensorOp) -> None:
+    value = graph.values[op.prim]
+    if not isinstance(value, Buffer):
+        dtype = tensor_of(op.prim.type).dtype or ""
+        value = Buffer(np.array(value, graph.session.precision.storage(dtype)), dtype, "a scalar")
+    graph.values[op.result] = value
+
+
+def _tensor_to_prim(graph: Graph, op: relax.TensorToPrimOp) -> None:
+    graph.values[op.result] = graph.values[op.tensor]
+
+
 def _shape(graph: Graph, op: relax.ShapeOp) -> None:
     graph.values[op.result] = Shape(shape_of(op.result.type.dims or (), graph.symbols))
 
@@ -275,11 +287,13 @@ _RELAX: dict[str, Callable[[Graph, Any], None]] = {
     "relax.loop": _loop,
     "relax.match_cast": _match_cast,
     "relax.output": _nothing,
+    "relax.prim_to_tensor": _prim_to_tensor,
     "relax.prim_value": _prim_value,
     "relax.print": _print,
     "relax.return": _nothing,
     "relax.shape": _shape,
     "relax.shape_of": _shape_of,
+    "relax.tensor_to_prim": _tensor_to_prim,
     "relax.tensor_to_shape": _tensor_to_shape,
     "relax.tuple": _tuple,
     "relax.tuple_get_item": _tuple_get_item,

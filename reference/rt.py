@@ -217,9 +217,7 @@ def _call_packed(plan: _Plan, op: rt.CallPackedOp) -> None:
     check_apart(op.callee.data, outputs, inputs)
     if op.text is not None:
         if op.callee.data == ASSERT:
-            raise EvaluationError(
-                plan.session.formatted(op.text.data, inputs) or "assertion failed"
-            )
+            raise EvaluationError(plan.session.formatted(op.text.data, inputs))
         plan.session.write(op.text.data, inputs)
         return
     if op.returns is not None:

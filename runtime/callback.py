@@ -87,7 +87,7 @@ def _print(text: str, values: Sequence[Any]) -> None:
 
 
 def _fail(text: str, values: Sequence[Any]) -> None:
-    raise AssertionError(format_values(text, values) or "assertion failed")
+    raise AssertionError(format_values(text, values))
 
 
 OWN: Mapping[str, Callable[[str, Sequence[Any]], None]] = {

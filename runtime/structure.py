@@ -2,8 +2,9 @@
 
 A node is the structure of such a value, as JAX's pytrees: the index of a tensor among the
 parameters or results, ``("tuple", …)`` of nodes, ``("shape", …)`` of dims,
-``("prim", dtype, dim)``, or for results ``("nothing",)`` and ``("sized", dtype, …)``, a tensor
-whose dims depend on reported symbols, in memory for more elements.
+``("prim", dtype, dim)``, ``("scalar", dtype, index)``, a number in a tensor of rank 0, or for
+results ``("nothing",)`` and ``("sized", dtype, …)``, a tensor whose dims depend on reported
+symbols, in memory for more elements.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 
 from .layout import Layout
 from .signature import Dim, FunctionSpec, Node, evaluate_dim
-from .tensor import Tensor, from_numpy
+from .tensor import Tensor, array, from_numpy
 
 Value: TypeAlias = Any
 """An argument or result: a tensor, an int, a bool, or a tuple of values."""
@@ -47,11 +48,22 @@ def flatten(node: Node, name: str, value: Value, tensors: list[object], sizes: l
         case "shape":
             for i, (dim, item) in enumerate(_fields(node[1:], name, value)):
                 sizes.append(_size(f"dim {i} of argument '{name}'", cast(Dim, dim), item))
+        case "scalar":
+            tensors.append(_scalar(name, node[1], value))
         case _:
             size = _size(f"argument '{name}'", cast(Dim, node[2]), value)
             if node[1] == "bool" and size.value not in (0, 1):
                 raise ValueError(f"expected argument '{name}' to be a bool, got {value}")
             sizes.append(size)
+
+
+def _scalar(name: str, dtype: str, value: Value) -> object:
+    """A number as a tensor of rank 0; a tensor is returned as it is."""
+    if isinstance(value, bool | int | float | np.generic):
+        return array(np.asarray(value), dtype=dtype)
+    if not hasattr(value, "shape"):
+        raise TypeError(f"expected argument '{name}' to be a number, got {type(value).__name__}")
+    return value
 
 
 def _fields(nodes: Sequence[Any], name: str, value: Value) -> list[tuple[Any, Value]]:
@@ -90,6 +102,8 @@ def unflatten(node: Node, results: Iterator[Any], symbols: Mapping[str, int]) ->
             return Tensor(memory.address, Layout(shape, node[1]), memory.owner)
         case "shape":
             return tuple(evaluate_dim(cast(Dim, d), symbols) for d in node[1:])
+        case "scalar":
+            return next(results).numpy().item()
         case _:
             value = evaluate_dim(cast(Dim, node[2]), symbols)
             return bool(value) if node[1] == "bool" else value
@@ -136,6 +150,8 @@ def result_arrays(spec: FunctionSpec, result: Value) -> list[NDArray[Any]]:
 def _arrays(node: Node, value: Value) -> Iterator[NDArray[Any]]:
     if isinstance(node, int) or node[0] == "sized":
         yield value.view()
+    elif node[0] == "scalar":
+        yield np.array(value)
     elif node[0] == "nothing":
         return
     elif node[0] == "tuple":

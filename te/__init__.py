@@ -28,6 +28,7 @@ from .intrinsics import call_intrinsic as call_intrinsic
 from .intrinsics import if_then_else as if_then_else
 from .intrinsics import let as let
 from .intrinsics import select as select
+from .moved import moved as moved
 from .prim_func import build_prim_func as build_prim_func
 from .reducers import all as all
 from .reducers import any as any

@@ -32,6 +32,8 @@ from .loop import LoopOp as LoopOp
 from .operators import OPERATORS as OPERATORS
 from .operators import OperatorOp as OperatorOp
 from .operators import register_operator as register_operator
+from .prim_values import PrimToTensorOp as PrimToTensorOp
+from .prim_values import TensorToPrimOp as TensorToPrimOp
 from .tuple import TupleGetItemOp as TupleGetItemOp
 from .tuple import TupleOp as TupleOp
 from .types import ObjectType as ObjectType
@@ -73,11 +75,13 @@ RelaxDialect = _RelaxDialect(
         LoopOp,
         MatchCastOp,
         OutputOp,
+        PrimToTensorOp,
         PrimValueOp,
         PrintOp,
         ReturnOp,
         ShapeOfOp,
         ShapeOp,
+        TensorToPrimOp,
         TensorToShapeOp,
         TupleGetItemOp,
         TupleOp,

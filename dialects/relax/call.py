@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
+from itertools import count
 from string import Formatter
 
 from xdsl.dialects.builtin import ArrayAttr, FlatSymbolRefAttr, StringAttr, SymbolRefAttr, TupleType
@@ -196,8 +197,44 @@ def _verify_format(text: str, values: Sequence[SSAValue], op_name: str) -> None:
             f"expected a format of {len(values)} values of '{op_name}', got '{text}'"
         )
     for value in values:
-        if not isinstance(value.type, TensorType):
+        if not _is_shown(value.type):
             raise VerifyException(f"expected tensors for '{op_name}', got {value.type}")
+
+
+def _is_shown(type_: Attribute) -> bool:
+    """Whether a type is that of tensors and scalars, also in tuples."""
+    if isinstance(type_, TupleType):
+        return all(map(_is_shown, type_.types.data))
+    return bool(tensors_in(type_))
+
+
+def _flat_fields(values: Sequence[SSAValue]) -> list[str]:
+    """A field of a format for each value by the numbers of its tensors: ``({1}, {2})``."""
+    numbers = count()
+
+    def field(type_: Attribute) -> str:
+        if not isinstance(type_, TupleType):
+            return f"{{{next(numbers)}}}"
+        inner = ", ".join(map(field, type_.types.data))
+        return f"({inner},)" if len(type_.types.data) == 1 else f"({inner})"
+
+    return [field(v.type) for v in values]
+
+
+def _flat_format(text: str, values: Sequence[SSAValue]) -> str:
+    """The format of values as one of their tensors; it is unchanged where there is no tuple."""
+    if not any(isinstance(v.type, TupleType) for v in values):
+        return text
+    fields = _flat_fields(values)
+    if not text:
+        return " ".join(fields)
+    automatic, parts = iter(fields), list[str]()
+    for literal, name, spec, _ in Formatter().parse(text):
+        parts.append(literal.replace("{", "{{").replace("}", "}}"))
+        if name is not None:
+            field = fields[int(name)] if name else next(automatic)
+            parts.append(field.replace("}", f":{spec}}}") if spec else field)
+    return "".join(parts)
 
 
 @irdl_op_definition
@@ -222,6 +259,11 @@ class PrintOp(IRDLOperation):
 
     def verify_(self) -> None:
         _verify_format(self.format.data, self.values, self.name)
+
+    @property
+    def text(self) -> str:
+        """The format of the tensors of the values, those of tuples one by one."""
+        return _flat_format(self.format.data, self.values)
 
 
 @irdl_op_definition
@@ -252,6 +294,13 @@ class AssertOp(IRDLOperation):
         if not is_condition(self.condition.type):
             raise VerifyException(f"expected a condition of one bool, got {self.condition.type}")
         _verify_format(self.format.data, self.values, self.name)
+
+    @property
+    def text(self) -> str:
+        """The format of the tensors of the values, by default all values."""
+        if self.format.data or not self.values:
+            return _flat_format(self.format.data or "Assertion Failed", self.values)
+        return f"Assertion Failed: {', '.join(_flat_fields(self.values))}"
 
 
 @irdl_op_definition

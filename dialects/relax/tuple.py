@@ -16,6 +16,7 @@ from xdsl.utils.exceptions import VerifyException
 from ..irdl import IRDLOperation, irdl_op_definition
 from .func import DataflowOp
 from .operators.reshaping import MemoryViewOp
+from .prim_values import PrimToTensorOp, TensorToPrimOp
 from .types import tensors_in
 from .values import MatchCastOp
 
@@ -118,6 +119,10 @@ def leaves(value: SSAValue) -> list[Leaf]:
             return leaves(op.output.values[value.index])
         case MatchCastOp() as op:
             return leaves(op.value)
+        case PrimToTensorOp() as op:
+            return leaves(op.prim)
+        case TensorToPrimOp() as op:
+            return leaves(op.tensor)
         case _:
             return [(value, i) for i in range(len(tensors_in(value.type)))]
 

@@ -283,9 +283,14 @@ def type_symbols(type_: Attribute) -> set[str]:
 
 
 def tensors_in(type_: Attribute) -> list[TensorType]:
-    """The tensors of a tensor or tuple type, flattened in order."""
+    """The tensors of a tensor or tuple type, flattened in order.
+
+    A scalar of unknown value is held as a tensor of rank 0.
+    """
     if isinstance(type_, TensorType):
         return [type_]
+    if isinstance(type_, PrimType) and type_.expr is None:
+        return [TensorType.of([], type_.element_type)]
     if isinstance(type_, TupleType):
         return [t for inner in type_.types.data for t in tensors_in(inner)]
     return []

@@ -218,3 +218,16 @@ import xrelax as tvm
 target = tvm.target.Target("llvm -mcpu=haswell -mtriple=x86_64-linux-gnu")
 print(tvm.device_from_target(target))
 print(tvm.device_from_target("llvm") == tvm.cpu())
+
+# %% testing testing.assert_allclose testing.check_numerical_grads
+import numpy as np
+
+import xrelax as tvm
+
+x = np.array([1.0, 2.0], "float32")
+tvm.testing.assert_allclose(tvm.nd.array(x), [1, 2])
+try:
+    tvm.testing.check_numerical_grads(lambda x: (x**3).sum(), [x], [2 * x])
+except AssertionError as error:
+    print(error)
+tvm.testing.check_numerical_grads(lambda x: (x**3).sum(), [x], [3 * x**2])

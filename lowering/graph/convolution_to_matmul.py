@@ -32,6 +32,7 @@ from ...dialects.dtypes import byte_width
 from ...dialects.int_expr import ONE, IntExpr
 from ...dialects.relax.operators.base import OperatorOp
 from ...dialects.relax.operators.convolution import ForwardConvolutionOp
+from ...dialects.relax.operators.layouts import has_plain_layouts
 from ...dialects.relax.operators.manipulation import PermuteDimsOp
 from ...dialects.relax.operators.reshaping import ReshapeOp, product
 from ...dialects.relax.operators.windows import in_order, windows_of
@@ -134,6 +135,8 @@ def _is_pointwise(op: ForwardConvolutionOp, weight: Sequence[IntExpr]) -> bool:
     attributes, first = op.attribute_values(), f"NC{op.SPATIAL}"
     layout, kernel, out = op.layouts(attributes)
     if (layout, out) != (first, first) or attributes["groups"] != 1:
+        return False
+    if not has_plain_layouts(op):
         return False
     sizes = in_order(weight, kernel, f"OI{op.SPATIAL}")[2:]
     windows = windows_of(op.name, sizes, attributes)

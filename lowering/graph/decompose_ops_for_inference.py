@@ -40,6 +40,7 @@ from ...dialects import relax
 from ...dialects.relax.operators.batch_norm import BatchNormOp
 from ...dialects.relax.operators.convolution import ForwardConvolutionOp
 from ...dialects.relax.operators.elementwise import AddOp
+from ...dialects.relax.operators.layouts import has_plain_layouts
 from .fold_constant import is_computed_from_constants
 from .written import Written, touches, written_values
 
@@ -156,6 +157,8 @@ def _scaled_convolution(
         found, bias = _convolved_first(data.owner.operands)
     conv = found.owner
     if not isinstance(conv, ForwardConvolutionOp) or not found.has_one_use():
+        return None
+    if not has_plain_layouts(conv):
         return None
     _, kernel, out_layout = conv.layouts(conv.attribute_values())
     trailing = len(out_layout) - 1 - axis

@@ -9,6 +9,7 @@ from xdsl.ir import Operation
 from ...dialects.int_expr import ONE
 from ...dialects.relax.operators.attention import AttentionOp
 from ...dialects.relax.operators.convolution import ForwardConvolutionOp
+from ...dialects.relax.operators.layouts import has_plain_layouts
 from ...dialects.relax.operators.linear_algebra import LinearOp, MatmulOp
 from .graph_builder import dims_of, dtype_of
 
@@ -23,7 +24,7 @@ def is_layer(op: Operation) -> TypeGuard[Layer]:
     if any(dtype_of(v) != "float32" for v in (data, weight, op.result)):
         return False
     if isinstance(op, ForwardConvolutionOp):
-        return op.attribute_values()["groups"] == 1
+        return op.attribute_values()["groups"] == 1 and has_plain_layouts(op)
     return len(dims_of(weight) or ()) == 2
 
 

@@ -23,6 +23,7 @@ from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriter, PatternRewriteWalker, RewritePattern
 
 from ...dialects.relax.operators.convolution import ForwardConvolutionOp
+from ...dialects.relax.operators.layouts import has_plain_layouts
 from ...dialects.relax.operators.manipulation import PermuteDimsOp
 from .fold_constant import is_computed_from_constants
 
@@ -32,6 +33,8 @@ class PackWeight(RewritePattern):
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
         if not isinstance(op, ForwardConvolutionOp) or not is_computed_from_constants(op.weight):
+            return
+        if not has_plain_layouts(op):
             return
         attributes = op.attribute_values()
         layout, wanted = attributes["kernel_layout"], f"{op.SPATIAL}IO"

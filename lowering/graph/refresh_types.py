@@ -10,6 +10,7 @@ from xdsl.ir import Block, Operation, TypeAttribute
 
 from ...dialects import relax
 from ...dialects.diagnostics import Diagnostic
+from ...dialects.relax.prim_values import prim_of, tensor_of
 from ...dialects.relax.symbols import declared_in
 from ...dialects.relax.type_relations import common_type, forget_symbols
 from ...dialects.relax.types import type_symbols
@@ -59,6 +60,10 @@ class TypeRefresher:
                     set_type(op.result, call_result_type(op, callee))
             case relax.LoopOp():
                 set_type(op.result, op.result_on(op.carried))
+            case relax.PrimToTensorOp():
+                set_type(op.result, tensor_of(op.prim.type))
+            case relax.TensorToPrimOp():
+                set_type(op.result, prim_of(op.tensor.type))
             case relax.ShapeOfOp():
                 set_type(op.result, shape_type_of(op.tensor.type))
             case relax.TupleOp():

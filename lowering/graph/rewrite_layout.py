@@ -25,14 +25,11 @@ from xdsl.ir import SSAValue
 from xdsl.rewriter import Rewriter
 
 from ...dialects import relax, tir
-from ...dialects.bounds import interval_of, is_non_negative, simplify
-from ...dialects.int_expr import IntExpr, arg
-from ...te.arithmetic import const
-from ...te.intrinsics import if_then_else
+from ...dialects.int_expr import IntExpr
+from ...te.moved import moved
 from ...te.prim_func import build_prim_func
-from ...te.tensor import compute, placeholder, shape_of
+from ...te.tensor import placeholder, shape_of
 from ..functions import PRIVATE, functions_by_name, graph_functions, unique_name
-from ..schedule.index_map import ranges_of_dims
 from ..schedule.layout import MovedParameter
 from ..sizes import LARGEST_FOLDED
 
@@ -40,13 +37,13 @@ KERNEL = "layout_transform"
 """The name of a kernel that transforms an argument, unless it is taken."""
 
 
-def rewrite_calls(module: ModuleOp, moved: Iterable[MovedParameter]) -> list[tir.PrimFuncOp]:
+def rewrite_calls(module: ModuleOp, parameters: Iterable[MovedParameter]) -> list[tir.PrimFuncOp]:
     """Transform the arguments of all calls to the new layouts of the callees' parameters.
 
     Returns the new kernels that transform layouts.
     """
     by_name: dict[str, list[MovedParameter]] = {}
-    for parameter in moved:
+    for parameter in parameters:
         by_name.setdefault(parameter.function, []).append(parameter)
     layouts = _Layouts(module)
     for func in graph_functions(module) if by_name else ():
@@ -107,21 +104,7 @@ def layout_kernel(parameter: MovedParameter, name: str) -> tir.PrimFuncOp:
     """The function that copies a buffer from the parameter's old layout to the new one."""
     old, new, index_map = parameter.old, parameter.new, parameter.index_map
     source = placeholder(shape_of(old.dims), old.dtype, name="W")
-    inverse, ranges = index_map.inverse(old.dims), ranges_of_dims(new.dims)
-    places = [arg(i) for i in range(new.rank)]
-    conditions: list[tuple[IntExpr, IntExpr]] = []
-    for lhs, rhs in index_map.conditions(inverse, places, old.dims):
-        span = interval_of(simplify(rhs - lhs - 1, ranges), ranges)
-        if span is None or not is_non_negative(span.lower):
-            conditions.append((simplify(lhs, ranges), simplify(rhs, ranges)))
-
-    def element(*i: Any) -> Any:
-        value: Any = source(*(_value(simplify(e, ranges), i) for e in inverse.results))
-        for lhs, rhs in conditions:
-            value = if_then_else(_value(lhs, i) < _value(rhs, i), value, const(0, old.dtype))
-        return value
-
-    result = compute(shape_of(new.dims), element, name="T_layout_trans")
+    result = moved(source, index_map, shape=new.dims)
     kernel = build_prim_func([source, result], name)
     kernel.attrs = DictionaryAttr({PRIVATE: UnitAttr(), "tir.noalias": IntegerAttr(1, i1)})
     return kernel

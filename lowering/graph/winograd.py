@@ -26,6 +26,7 @@ from xdsl.passes import ModulePass
 from ...backend.target import Target
 from ...dialects import relax
 from ...dialects.relax.operators.convolution import Conv2dOp
+from ...dialects.relax.operators.layouts import has_plain_layouts
 from ...dialects.relax.operators.winograd import TAPS
 from ..functions import graph_functions
 from ..schedule.rules.winograd_cost import Blocking, Convolution
@@ -36,6 +37,8 @@ from .written import Written, touches, written_values
 
 def _sizes(op: Conv2dOp, lanes: int) -> Convolution | None:
     """The sizes of a convolution that has the other form; `None` for others."""
+    if not has_plain_layouts(op):
+        return None
     attributes = op.attribute_values()
     types = (op.data.type, op.weight.type, op.result.type)
     shapes: list[dict[str, int]] = []

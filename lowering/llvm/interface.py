@@ -197,6 +197,8 @@ def _node(
             return ("shape", *plain_dims(type_.dims or ()))
         case PrimType() if type_.expr is not None:
             return ("prim", type_.dtype, plain_dim(type_.expr))
+        case PrimType():
+            return ("scalar", type_.dtype, next(tensors))
         case _:
             return next(tensors)
 

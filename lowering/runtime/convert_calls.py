@@ -150,11 +150,11 @@ class CallConverter(FunctionMemory):
 
     def convert_print(self, op: relax.PrintOp) -> None:
         inputs = self.inputs_of(op, op.values)
-        self.current.add_op(rt.CallPackedOp(PRINT, inputs, [], text=op.format.data))
+        self.current.add_op(rt.CallPackedOp(PRINT, inputs, [], text=op.text))
 
     def convert_assert(self, op: relax.AssertOp) -> None:
         inputs = self.inputs_of(op, op.values)
-        fail = rt.CallPackedOp(ASSERT, inputs, [], text=op.format.data)
+        fail = rt.CallPackedOp(ASSERT, inputs, [], text=op.text)
         regions = Region(Block()), Region(Block([fail]))
         self.current.add_op(rt.IfOp(self.condition(op.condition), *regions))
 

@@ -153,11 +153,11 @@ class _FunctionConverter(SizeConverter):
                 pass
             case relax.ShapeType() if type_.dims is not None:
                 pass
-            case relax.PrimType() if type_.expr is not None:
+            case relax.PrimType():
                 pass
             case _:
                 raise Diagnostic(
-                    f"expected {subject} to be a tensor, a shape, an integer or a tuple of them, "
+                    f"expected {subject} to be a tensor, a shape, a number or a tuple of them, "
                     f"got {type_}"
                 )
 
@@ -280,11 +280,13 @@ _CONVERT: dict[type[Operation], Callable[[_FunctionConverter, Any], None]] = {
     relax.IfOp: _FunctionConverter.convert_if,
     relax.LoopOp: _FunctionConverter.convert_loop,
     relax.MatchCastOp: _FunctionConverter.convert_match_cast,
+    relax.PrimToTensorOp: lambda _, op: None,
     relax.PrimValueOp: lambda _, op: None,
     relax.PrintOp: _FunctionConverter.convert_print,
     relax.ReturnOp: _FunctionConverter.convert_return,
     relax.ShapeOfOp: lambda _, op: None,
     relax.ShapeOp: lambda _, op: None,
+    relax.TensorToPrimOp: lambda _, op: None,
     relax.TensorToShapeOp: lambda _, op: None,
     relax.TupleGetItemOp: lambda _, op: None,
     relax.TupleOp: lambda _, op: None,

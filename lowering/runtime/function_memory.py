@@ -123,11 +123,8 @@ class FunctionMemory:
         return rt.memory_of(memory) in {self.memory[leaf] for leaf in self.written}
 
     def condition(self, value: SSAValue) -> SSAValue | IntExpr:
-        if not isinstance(value.type, relax.PrimType):
-            return self.memory[leaves(value)[0]]
-        if value.type.expr is None:
-            raise Diagnostic(f"expected a condition over symbols, got {value.type}")
-        return value.type.expr
+        known = value.type.expr if isinstance(value.type, relax.PrimType) else None
+        return self.memory[leaves(value)[0]] if known is None else known
 
     def require(self, conditions: Sequence[rt.AssertOp]) -> None:
         """Check conditions here, or before the enclosing dataflow block."""

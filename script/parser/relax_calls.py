@@ -15,7 +15,8 @@ from ...dialects.diagnostics import suggestion
 from ...dialects.int_expr import IntExpr, Sym
 from ...dialects.relax.symbols import paired_dims
 from ...dialects.relax.type_relations import forget_symbols
-from ...ir.operators import constant_data, default_dtype, number_tensor
+from ...ir.operators import attribute_value, constant_data, default_dtype
+from ...lowering.graph.lower_prims import number_tensor, result_of
 from ...lowering.substitute import substituted
 from .relax_dps import DPSCallParser
 from .relax_kernels import KernelParser
@@ -123,11 +124,13 @@ class CallParser:
             "R.emit_te": KernelParser(function).emit_te,
             "R.loop": LoopParser(function, dps).loop,
             "R.match_cast": shapes.match_cast,
+            "R.prim_to_tensor": shapes.prim_to_tensor,
             "R.prim_value": shapes.prim_value,
             "R.ShapeExpr": shapes.shape,
             "R.TupleGetItem": self._field,
             "R.shape": shapes.shape,
             "R.shape_of": shapes.shape_of,
+            "R.tensor_to_prim": shapes.tensor_to_prim,
             "R.tensor_to_shape": shapes.tensor_to_shape,
             "R.tuple": self._tuple,
         }
@@ -272,9 +275,20 @@ class CallParser:
             and len(node.args) == 1
         ):
             node = node.args[0]
+        text = self._index_map(node)
+        if text is not None:
+            return text
         value = self.exprs.eval(node)
         type_ = getattr(value, "type", None)
-        return (type_.dims or ()) if isinstance(type_, relax.ShapeType) else value
+        if isinstance(type_, relax.ShapeType):
+            return type_.dims or ()
+        return attribute_value(value) if isinstance(type_, relax.TensorType) else value
+
+    def _index_map(self, node: ast.expr) -> str | None:
+        """The text of ``lambda i, j: (j, i)``, also in ``T.index_map(…)``."""
+        if isinstance(node, ast.Call) and node.args and self.function.path(node) == "T.index_map":
+            node = node.args[0]
+        return ast.unparse(node) if isinstance(node, ast.Lambda) else None
 
     def operator(
         self, node: ast.AST, name: str, operands: Sequence[SSAValue], attributes: dict[str, Any]
@@ -283,7 +297,11 @@ class CallParser:
         kept = {k: v for k, v in attributes.items() if v is not None}
         with self.function.scope.source.reporting(node):
             values = [number_tensor(v, lambda op: self.function.emit(op, node)) for v in operands]
-            return self.function.emit(relax.OPERATORS[name].of(values, kept), node)
+            made = relax.OPERATORS[name].of(values, kept)
+            result = result_of(made, operands)
+            if result is not made:
+                self.function.emit(made, node)
+            return self.function.emit(result, node)
 
 
 def _default_dtype(value: Any) -> str:

@@ -5,14 +5,23 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
 
 from ...dialects import relax
 from ...dialects.relax.symbols import determined_symbols
-from ...te.arithmetic import dim_expr
+from ...lowering.graph.lower_prims import number_tensor
+from ...te.arithmetic import Binary, dim_expr
 from ...te.expr import PrimExpr
 from .relax_reader import RelaxReader
 
+_COMPARED = {
+    "eq": "equal",
+    "ne": "not_equal",
+    "lt": "less",
+    "le": "less_equal",
+    "gt": "greater",
+    "ge": "greater_equal",
+}
 OLD_NAMES = {"sinfo": "struct_info", "ty": "struct_info"}
 
 
@@ -35,6 +44,16 @@ class ShapeCallParser:
         (value,) = self._arguments(node, ("expr",))
         return self.function.emit(relax.ShapeOfOp(self.function.value(value)), node)
 
+    def prim_to_tensor(self, node: ast.Call) -> SSAValue:
+        """``R.prim_to_tensor(x)``."""
+        (value,) = self._arguments(node, ("expr",))
+        return self.function.emit(relax.PrimToTensorOp(self.function.value(value)), node)
+
+    def tensor_to_prim(self, node: ast.Call) -> SSAValue:
+        """``R.tensor_to_prim(t)``."""
+        (value,) = self._arguments(node, ("expr",))
+        return self.function.emit(relax.TensorToPrimOp(self.function.value(value)), node)
+
     def tensor_to_shape(self, node: ast.Call) -> SSAValue:
         """``R.tensor_to_shape(t, at_most=[n])``."""
         value, limits = self._arguments(node, ("expr", "at_most"))
@@ -47,15 +66,26 @@ class ShapeCallParser:
         return self.function.emit(relax.ShapeOp(self.function.annotations.dims(dims)), node)
 
     def prim_value(self, node: ast.Call) -> SSAValue:
-        """``R.prim_value(n + 1)``, an integer over symbols."""
+        """``R.prim_value(n + 1)``, an integer over symbols, or a comparison of two."""
         (value,) = self._arguments(node, ("value",))
         found = self.function.exprs.eval(value)
         if isinstance(getattr(found, "type", None), relax.PrimType):
             return found
+        if isinstance(found, Binary) and found.op in _COMPARED:
+            return self._comparison(node, found)
         if not isinstance(found, PrimExpr | int) or isinstance(found, bool):
             shown = ast.unparse(value)
             raise self.function.error(value, f"expected an integer over symbols, got '{shown}'")
         return self.function.emit(relax.PrimValueOp(dim_expr(found)), node)
+
+    def _comparison(self, node: ast.Call, found: Binary) -> SSAValue:
+        def emitted(op: Operation) -> SSAValue:
+            return self.function.emit(op, node)
+
+        sides = [relax.PrimValueOp(dim_expr(e)).result for e in (found.lhs, found.rhs)]
+        operands = [number_tensor(s, emitted) for s in sides]
+        test = relax.OPERATORS[f"relax.{_COMPARED[found.op]}"].of(operands)
+        return emitted(relax.TensorToPrimOp(emitted(test)))
 
     def _arguments(self, node: ast.Call, names: Sequence[str]) -> list[ast.expr]:
         given = dict(zip(names, node.args, strict=False))

@@ -152,9 +152,10 @@ def test_split():
     parts = infer("split", "[n + m], f32", indices_or_sections=[n])
     assert parts == "[n], f32; [m], f32"
     assert infer("split", "*, f32", indices_or_sections=[1]) == "*, f32; *, f32"
-    assert error_of("split", "[n, 2], f32", indices_or_sections=2) == (
-        "expected 2 sections of 'relax.split' to divide dim 0, got (n, 2)"
-    )
+    parts = infer("split", "[n], f32", indices_or_sections=2)
+    assert parts == "[(n + 1) floordiv 2], f32; [n - ((n + 1) floordiv 2)], f32"
+    parts = infer("split", "[5], f32", indices_or_sections=4)
+    assert parts == "[2], f32; [2], f32; [1], f32; [0], f32"
     assert "at least 1 section" in error_of("split", "[4], f32", indices_or_sections=0)
 
 

@@ -70,6 +70,24 @@ def test_print_and_assert(build, capsys):
         main(x, np.array(False))
 
 
+def test_tuples_are_printed(build, capsys):
+    main = build(
+        """
+    @R.function(pure=False)
+    def main(x: R.Tensor((), "int32"), c: R.Tensor((), "bool")):
+        t = (x, (c,))
+        R.print(x, t)
+        R.print(t, x, format="{{t}} = {}, x = {:>3}")
+        R.assert_op(c, [x, t])
+        return x
+""",
+        check=False,
+    )
+    with pytest.raises(AssertionError, match=r"^Assertion Failed: 1, \(1, \(False,\)\)$"):
+        main(np.array(1, "int32"), np.array(False))
+    assert capsys.readouterr().out == "1 (1, (False,))\n{t} = (1, (False,)), x =   1\n"
+
+
 def test_a_checked_build_prints_nothing(build, capsys):
     build("""
     @R.function(pure=False)
@@ -89,7 +107,7 @@ def test_an_assertion_without_a_text(module):
         return x
 """)
     )["main"]
-    with pytest.raises(AssertionError, match=r"^assertion failed$"):
+    with pytest.raises(AssertionError, match=r"^Assertion Failed$"):
         main(np.array(False))
 
 

@@ -198,9 +198,6 @@ def test_unpooling_with_symbols():
         ("ConvTranspose", [drawn(2, 2, 3, 3)], {"output_padding": [1]},
          "expected output_padding of 2 dims, got 1"),
         ("MaxPool", [], {"kernel_shape": [3]}, "expected kernel_shape of 2 dims, got 1"),
-        ("AveragePool", [], {"kernel_shape": [2, 2], "pads": [2, 0, 0, 0]},
-         "expected padding of 'relax.nn.avg_pool2d' to be less than a window of 2, "
-         "got (2, 0, 0, 0)"),
     ],
 )  # fmt: skip
 def test_wrong_attributes(operator, weights, given, message):

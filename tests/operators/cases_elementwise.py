@@ -45,11 +45,15 @@ def few(d: Draw):
     return pair(d, -1, 1) if d.dtype in INTEGERS else pair(d)
 
 
+def truncated(x, y):
+    return torch.div(x, y, rounding_mode=None if x.is_floating_point() else "trunc")
+
+
 CASES = (
     Case("relax.add", pair, lambda x, y: x + y, NUMBERS),
     Case("relax.subtract", pair, lambda x, y: x - y, NUMBERS),
     Case("relax.multiply", pair, lambda x, y: x * y, NUMBERS),
-    Case("relax.divide", pair, lambda x, y: x / y, FLOATS),
+    Case("relax.divide", dividend, truncated, NUMBERS),
     Case("relax.floor_divide", dividend, lambda x, y: torch.floor_divide(x, y), NUMBERS),
     Case("relax.mod", dividend, lambda x, y: torch.remainder(x, y), NUMBERS),
     Case("relax.atan2", pair, lambda x, y: torch.atan2(x, y), FLOATS),

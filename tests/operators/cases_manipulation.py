@@ -120,16 +120,43 @@ def stack(d: Draw):
 def split_sections(d: Draw):
     shape, sections = list(d.shape(2, 3, least=2)), d.integer(1, 3)
     axis = d.axis(len(shape))
-    shape[axis] = shape[axis % len(shape) - 1] * sections
+    shape[axis] = shape[axis % len(shape) - 1] * sections - d.integer(0, sections - 1)
     return [d.array(shape)], {"indices_or_sections": sections, "axis": axis}
 
 
 def symbolic_sections(shapes, attributes):
-    """Symbols for sizes; the axis is as many times the dim before as there are sections."""
-    (shape,), axis = shapes, attributes["axis"]
+    """Symbols for sizes; the axis is about as many times the dim before as there are sections."""
+    (shape,), axis, count = shapes, attributes["axis"], attributes["indices_or_sections"]
+    before = axis % len(shape) - 1
     dims = [sym(f"n{s}") for s in shape]
-    dims[axis] = dims[axis % len(dims) - 1] * attributes["indices_or_sections"]
+    dims[axis] = dims[before] * count - (shape[before] * count - shape[axis])
     return [tuple(dims)], attributes
+
+
+INDEX_MAPS = (
+    (2, "lambda i, j: (j, i)", lambda x, pad: x.T),
+    (3, "lambda i, j, k: (k, i, j)", lambda x, pad: x.permute(2, 0, 1)),
+    (2, "lambda i, j: (i, j // 4, j % 4)", lambda x, pad: blocks(x, 4, pad)),
+    (2, "lambda i, j: (j // 3, i, j % 3)", lambda x, pad: blocks(x, 3, pad).permute(1, 0, 2)),
+    (1, "lambda i: (i % 2, i // 2)", lambda x, pad: blocks(x[None], 2, pad)[0].T),
+)
+"""Maps of indices by the rank of the data, and the same in PyTorch."""
+
+
+def blocks(x, size, pad):
+    """The last dim of a matrix in blocks, the last one padded."""
+    more = -x.shape[1] % size
+    return torch.cat([x, x.new_full((len(x), more), pad)], 1).reshape(len(x), -1, size)
+
+
+def layout_transform(d: Draw):
+    rank, text, _ = d.pick(INDEX_MAPS)
+    pad = {} if d.chance(40) else {"pad_value": d.pick((0, 1) if d.dtype == "bool" else (0, 3))}
+    return [d.array(d.shape(rank, rank, least=1))], {"index_map": text, **pad}
+
+
+def torch_layout_transform(x, index_map, pad_value=0):
+    return next(f for _, text, f in INDEX_MAPS if text == index_map)(x, pad_value)
 
 
 def split_indices(d: Draw):
@@ -141,7 +168,7 @@ def split_indices(d: Draw):
 
 def torch_split(x, indices_or_sections, axis=0):
     if isinstance(indices_or_sections, int):
-        return torch.tensor_split(x, indices_or_sections, axis)
+        return torch.split(x, -(-x.shape[axis] // indices_or_sections), axis)
     cuts = [0, *indices_or_sections, x.shape[axis]]
     parts = [range(x.shape[axis])[slice(b, e)] for b, e in pairwise(cuts)]
     return tuple(x.index_select(axis, torch.tensor(list(p), dtype=torch.int64)) for p in parts)
@@ -244,6 +271,7 @@ CASES = (
     Case(
         "relax.split", split_sections, torch_split, ALL, symbolic=symbolic_sections, note="sections"
     ),
+    Case("relax.layout_transform", layout_transform, torch_layout_transform, ALL),
     Case("relax.split", split_indices, torch_split, ALL, note="indices"),
     Case("relax.strided_slice", strided_slice, torch_strided_slice, ALL, symbolic=symbolic_bounds),
     Case(

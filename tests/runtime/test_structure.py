@@ -62,3 +62,16 @@ def test_a_signature_survives_json():
 def test_a_symbol_that_nothing_gives():
     with pytest.raises(ValueError, match="symbol 'k' of 'f' is no dim of a parameter"):
         FunctionSpec("f", "f", (), ("k",), signature=Signature(("t",), (("shape", 4),), ("tuple",)))
+
+
+def test_scalars_are_tensors_of_rank_0():
+    node = ("tuple", ("scalar", "float32", 0), ("scalar", "bool", 1))
+    tensors, sizes = apart(node, (1.5, True))
+    assert [(t.dtype, t.shape, t.numpy().item()) for t in tensors] == [
+        ("float32", (), 1.5),
+        ("bool", (), True),
+    ]
+    assert not sizes
+    assert unflatten(node, iter(tensors), {}) == (1.5, True)
+    with pytest.raises(TypeError, match=r"expected argument 'a.0' to be a number, got str"):
+        apart(node, ("x", True))

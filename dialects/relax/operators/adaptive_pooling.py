@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from xdsl.irdl import irdl_op_definition, opt_prop_def
 
 from .attributes import Ints
-from .conversion import wide
+from .layouts import AnyLayouts
 from .pool_attributes import OneDim, ThreeDims, TwoDims
 from .pool_windows import EvenWindows
-from .pooling import LargestOfWindows, MeanOfWindows, PoolOp
+from .pooling import LargestOfWindows, MeanOfWindows, PoolOp, numpy_mean, wide_sums
 from .windows import spatial_ints
 
 
@@ -38,7 +38,7 @@ class AdaptivePoolOp(PoolOp, ABC):
 
     @classmethod
     def reference(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> NDArray[Any]:
-        data, counts = cls.numpy_windows(wide(arrays[0]), attributes)
+        data, counts = cls.numpy_windows(wide_sums(arrays[0]), attributes)
         result = np.zeros((*data.shape[:2], *counts), data.dtype)
         for at in np.ndindex(*counts):
             bounds = [
@@ -55,7 +55,8 @@ class AdaptiveAvgPoolOp(MeanOfWindows, AdaptivePoolOp, ABC):
 
     @classmethod
     def numpy_function(cls, window: NDArray[Any], axes: tuple[int, ...]) -> NDArray[Any]:
-        return window.mean(axis=axes)
+        count = np.prod([window.shape[a] for a in axes])
+        return numpy_mean(window.sum(axis=axes), count)
 
 
 class AdaptiveMaxPoolOp(LargestOfWindows, AdaptivePoolOp, ABC):
@@ -67,42 +68,42 @@ class AdaptiveMaxPoolOp(LargestOfWindows, AdaptivePoolOp, ABC):
 
 
 @irdl_op_definition
-class AdaptiveAvgPool1dOp(AdaptiveAvgPoolOp, OneDim):
+class AdaptiveAvgPool1dOp(AnyLayouts, AdaptiveAvgPoolOp, OneDim):
     """Averages over adaptive windows of one dim; `torch.nn.functional.adaptive_avg_pool1d`."""
 
     name = "relax.nn.adaptive_avg_pool1d"
 
 
 @irdl_op_definition
-class AdaptiveAvgPool2dOp(AdaptiveAvgPoolOp, TwoDims):
+class AdaptiveAvgPool2dOp(AnyLayouts, AdaptiveAvgPoolOp, TwoDims):
     """Averages over adaptive windows of two dims; `torch.nn.functional.adaptive_avg_pool2d`."""
 
     name = "relax.nn.adaptive_avg_pool2d"
 
 
 @irdl_op_definition
-class AdaptiveAvgPool3dOp(AdaptiveAvgPoolOp, ThreeDims):
+class AdaptiveAvgPool3dOp(AnyLayouts, AdaptiveAvgPoolOp, ThreeDims):
     """Averages over adaptive windows of three dims; `torch.nn.functional.adaptive_avg_pool3d`."""
 
     name = "relax.nn.adaptive_avg_pool3d"
 
 
 @irdl_op_definition
-class AdaptiveMaxPool1dOp(AdaptiveMaxPoolOp, OneDim):
+class AdaptiveMaxPool1dOp(AnyLayouts, AdaptiveMaxPoolOp, OneDim):
     """Maxima over adaptive windows of one dim; `torch.nn.functional.adaptive_max_pool1d`."""
 
     name = "relax.nn.adaptive_max_pool1d"
 
 
 @irdl_op_definition
-class AdaptiveMaxPool2dOp(AdaptiveMaxPoolOp, TwoDims):
+class AdaptiveMaxPool2dOp(AnyLayouts, AdaptiveMaxPoolOp, TwoDims):
     """Maxima over adaptive windows of two dims; `torch.nn.functional.adaptive_max_pool2d`."""
 
     name = "relax.nn.adaptive_max_pool2d"
 
 
 @irdl_op_definition
-class AdaptiveMaxPool3dOp(AdaptiveMaxPoolOp, ThreeDims):
+class AdaptiveMaxPool3dOp(AnyLayouts, AdaptiveMaxPoolOp, ThreeDims):
     """Maxima over adaptive windows of three dims; `torch.nn.functional.adaptive_max_pool3d`."""
 
     name = "relax.nn.adaptive_max_pool3d"

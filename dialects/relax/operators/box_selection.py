@@ -12,7 +12,7 @@ from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def
 
 from ...int_expr import IntExpr, minimum
 from ..types import TensorType, shape_text
-from .attributes import Int, Number
+from .attributes import Int, Number, Text
 from .base import OperatorOp
 from .conversion import wide
 from .inference import require_floats, require_rank, tuple_type
@@ -22,7 +22,7 @@ from .sort_records import Records
 
 
 @irdl_op_definition
-class NonMaxSuppressionOp(OperatorOp):
+class AllClassNonMaxSuppressionOp(OperatorOp):
     """The boxes of high scores that overlap no better one; ONNX ``NonMaxSuppression``.
 
     Boxes are ``(N, M, 4)`` with two opposite corners each, scores ``(N, C, M)`` for each class. The
@@ -39,6 +39,7 @@ class NonMaxSuppressionOp(OperatorOp):
     max_output_boxes_per_class = opt_prop_def(Int())
     iou_threshold = opt_prop_def(Number(default=0.0))
     score_threshold = opt_prop_def(Number(default=float("-inf")))
+    output_format = opt_prop_def(Text(default="onnx", choices=("onnx",)))
     assembly_format = (
         "$boxes `,` $scores attr-dict `:` type($boxes) `,` type($scores) `->` type($result)"
     )

@@ -18,11 +18,12 @@ from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def
 
 from ...int_expr import IntExpr
 from ..types import TensorType, shape_text
-from .attributes import Int, OutDType, Padding, SpatialInts, Text
+from .attributes import Int, OutDType, Padding, SpatialInts
 from .base import OperatorOp
 from .conversion import accumulator, product_element, rounded, wide
 from .inference import divides, require_rank
 from .language import TensorLanguage
+from .layouts import AnyLayouts, Layout
 from .linear_algebra import MatmulOp, MatrixProductOp
 from .windows import (
     Window,
@@ -283,8 +284,14 @@ class ForwardConvolutionOp(DirectConvolutionOp, ABC):
         return result
 
 
+class ConvolutionLayouts(AnyLayouts):
+    """The layouts of the operands and the result of a convolution."""
+
+    LAYOUTS: ClassVar[tuple[str, ...]] = ("data_layout", "kernel_layout")
+
+
 @irdl_op_definition
-class Conv1dOp(ForwardConvolutionOp):
+class Conv1dOp(ConvolutionLayouts, ForwardConvolutionOp):
     """Convolution over one dim; `torch.nn.functional.conv1d`."""
 
     name = "relax.nn.conv1d"
@@ -293,14 +300,14 @@ class Conv1dOp(ForwardConvolutionOp):
     padding = opt_prop_def(Padding(default=(0, 0)))
     dilation = opt_prop_def(SpatialInts(default=(1,)))
     groups = opt_prop_def(Int(default=1))
-    data_layout = opt_prop_def(Text(default="NCW", choices=("NCW", "NWC")))
-    kernel_layout = opt_prop_def(Text(default="OIW", choices=("OIW", "WIO", "OWI")))
-    out_layout = opt_prop_def(Text(default=None, choices=("NCW", "NWC")))
+    data_layout = opt_prop_def(Layout(default="NCW", choices=("NCW", "NWC")))
+    kernel_layout = opt_prop_def(Layout(default="OIW", choices=("OIW", "WIO", "OWI")))
+    out_layout = opt_prop_def(Layout(default=None, choices=("NCW", "NWC")))
     out_dtype = opt_prop_def(OutDType())
 
 
 @irdl_op_definition
-class Conv2dOp(ForwardConvolutionOp):
+class Conv2dOp(ConvolutionLayouts, ForwardConvolutionOp):
     """Convolution over two dims; `torch.nn.functional.conv2d`."""
 
     name = "relax.nn.conv2d"
@@ -309,14 +316,14 @@ class Conv2dOp(ForwardConvolutionOp):
     padding = opt_prop_def(Padding(default=(0, 0, 0, 0)))
     dilation = opt_prop_def(SpatialInts(default=(1, 1)))
     groups = opt_prop_def(Int(default=1))
-    data_layout = opt_prop_def(Text(default="NCHW", choices=("NCHW", "NHWC")))
-    kernel_layout = opt_prop_def(Text(default="OIHW", choices=("OIHW", "HWIO", "OHWI")))
-    out_layout = opt_prop_def(Text(default=None, choices=("NCHW", "NHWC")))
+    data_layout = opt_prop_def(Layout(default="NCHW", choices=("NCHW", "NHWC")))
+    kernel_layout = opt_prop_def(Layout(default="OIHW", choices=("OIHW", "HWIO", "OHWI")))
+    out_layout = opt_prop_def(Layout(default=None, choices=("NCHW", "NHWC")))
     out_dtype = opt_prop_def(OutDType())
 
 
 @irdl_op_definition
-class Conv3dOp(ForwardConvolutionOp):
+class Conv3dOp(ConvolutionLayouts, ForwardConvolutionOp):
     """Convolution over three dims; `torch.nn.functional.conv3d`."""
 
     name = "relax.nn.conv3d"
@@ -325,7 +332,7 @@ class Conv3dOp(ForwardConvolutionOp):
     padding = opt_prop_def(Padding(default=(0, 0, 0, 0, 0, 0)))
     dilation = opt_prop_def(SpatialInts(default=(1, 1, 1)))
     groups = opt_prop_def(Int(default=1))
-    data_layout = opt_prop_def(Text(default="NCDHW", choices=("NCDHW", "NDHWC")))
-    kernel_layout = opt_prop_def(Text(default="OIDHW", choices=("OIDHW", "DHWIO", "ODHWI")))
-    out_layout = opt_prop_def(Text(default=None, choices=("NCDHW", "NDHWC")))
+    data_layout = opt_prop_def(Layout(default="NCDHW", choices=("NCDHW", "NDHWC")))
+    kernel_layout = opt_prop_def(Layout(default="OIDHW", choices=("OIDHW", "DHWIO", "ODHWI")))
+    out_layout = opt_prop_def(Layout(default=None, choices=("NCDHW", "NDHWC")))
     out_dtype = opt_prop_def(OutDType())

@@ -136,15 +136,21 @@ class MultiplyOp(ArithmeticOp):
 
 
 @irdl_op_definition
-class DivideOp(BinaryElementwiseOp):
-    """``lhs / rhs`` of floats; `numpy.divide`, `torch.div`."""
+class DivideOp(ArithmeticOp):
+    """``lhs / rhs``, of integers rounded towards 0, 0 for those divided by 0; `numpy.divide`."""
 
     name = "relax.divide"
-    DTYPES: ClassVar[Dtypes] = FLOATS
+
+    @classmethod
+    def numpy_function(cls, lhs: NDArray[Any], rhs: NDArray[Any]) -> NDArray[Any]:
+        if lhs.dtype.kind == "f":
+            return np.divide(lhs, rhs)
+        whole = np.floor_divide(lhs, rhs)
+        return whole + ((whole < 0) & (np.fmod(lhs, rhs) != 0))
 
     @classmethod
     def combine(cls, te: TensorLanguage, lhs: Any, rhs: Any) -> Any:
-        return lhs / rhs
+        return lhs / rhs if is_float(lhs.dtype) else te.truncdiv(lhs, rhs)
 
 
 @irdl_op_definition

@@ -18,6 +18,7 @@ from .indexed_pooling import MaxPool2dWithIndicesOp
 from .indexing import TakeOp
 from .inference import common_element_type, require_floats
 from .language import TensorLanguage
+from .layouts import AnyLayouts
 from .pool_attributes import TwoDimWindows
 from .pooling import AvgPool2dOp, MaxPool2dOp, PoolOp
 from .windows import all_of, expressions, in_order
@@ -130,12 +131,20 @@ class PoolBackwardOp(OperatorOp, ABC):
         return data
 
 
-@irdl_op_definition
-class MaxPool2dBackwardOp(TwoDimWindows, PoolBackwardOp):
-    """The gradient of `nn.max_pool2d`: it goes to the first of the largest elements."""
+class _BackwardLayouts(AnyLayouts):
+    """The layouts of the operands and the result."""
 
-    name = "relax.grad.max_pool2d_backward"
+    LAYOUTS: ClassVar[tuple[str, ...]] = ("out_layout", "layout")
+    RESULT_LAYOUT: ClassVar[str] = "layout"
+
+
+class _MaxPoolBackward(TwoDimWindows, PoolBackwardOp, ABC):
     POOL: ClassVar[type[PoolOp]] = MaxPool2dOp
+
+    @classmethod
+    def infer(cls, operands: Sequence[TensorType], attributes: dict[str, Any]) -> TensorType:
+        MaxPool2dOp.require_elements(attributes)
+        return super().infer(operands, attributes)
 
     @classmethod
     def compute(cls, te: TensorLanguage, tensors: Sequence[Any], attributes: dict[str, Any]) -> Any:
@@ -172,11 +181,7 @@ class _Divisor:
     divisor_override = opt_prop_def(Int(default=None))
 
 
-@irdl_op_definition
-class AvgPool2dBackwardOp(TwoDimWindows, _Divisor, PoolBackwardOp):
-    """The gradient of `nn.avg_pool2d`: it goes to all elements of a window alike."""
-
-    name = "relax.grad.avg_pool2d_backward"
+class _AvgPoolBackward(TwoDimWindows, _Divisor, PoolBackwardOp, ABC):
     POOL: ClassVar[type[PoolOp]] = AvgPool2dOp
 
     @classmethod
@@ -225,6 +230,20 @@ class AvgPool2dBackwardOp(TwoDimWindows, _Divisor, PoolBackwardOp):
                     at |= {"H": row, "W": column}
                     result[tuple(at[letter] for letter in layout)] += grad[place] / divisor
         return result
+
+
+@irdl_op_definition
+class MaxPool2dBackwardOp(_BackwardLayouts, _MaxPoolBackward):
+    """The gradient of `nn.max_pool2d`: it goes to the first of the largest elements."""
+
+    name = "relax.grad.max_pool2d_backward"
+
+
+@irdl_op_definition
+class AvgPool2dBackwardOp(_BackwardLayouts, _AvgPoolBackward):
+    """The gradient of `nn.avg_pool2d`: it goes to all elements of a window alike."""
+
+    name = "relax.grad.avg_pool2d_backward"
 
 
 def _reached(window: Any, at: int) -> list[int]:

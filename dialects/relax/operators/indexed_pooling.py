@@ -15,6 +15,7 @@ from ..types import TensorType
 from .base import ResultType
 from .inference import tuple_type
 from .language import TensorLanguage
+from .layouts import AnyLayouts
 from .pool_attributes import OneDimWindows, ThreeDimWindows, TwoDimWindows
 from .pooling import MaxPoolOp
 from .scanning import NONE_YET, ArgmaxOp
@@ -29,6 +30,7 @@ class IndexedMaxPoolOp(MaxPoolOp, ABC):
 
     @classmethod
     def infer(cls, operands: Sequence[TensorType], attributes: dict[str, Any]) -> ResultType:
+        cls.require_elements(attributes)
         values = super().infer(operands, attributes)
         assert isinstance(values, TensorType)
         return tuple_type([values, TensorType(values.shape, element_type("int64"))])
@@ -85,21 +87,21 @@ def _flat_index(indices: Sequence[Any], shape: Sequence[Any], layout: str, spati
 
 
 @irdl_op_definition
-class MaxPool1dWithIndicesOp(OneDimWindows, IndexedMaxPoolOp):
+class MaxPool1dWithIndicesOp(AnyLayouts, OneDimWindows, IndexedMaxPoolOp):
     """`nn.max_pool1d` and indices; `torch.nn.functional.max_pool1d_with_indices`."""
 
     name = "relax.nn.max_pool1d_with_indices"
 
 
 @irdl_op_definition
-class MaxPool2dWithIndicesOp(TwoDimWindows, IndexedMaxPoolOp):
+class MaxPool2dWithIndicesOp(AnyLayouts, TwoDimWindows, IndexedMaxPoolOp):
     """`nn.max_pool2d` and indices; `torch.nn.functional.max_pool2d_with_indices`."""
 
     name = "relax.nn.max_pool2d_with_indices"
 
 
 @irdl_op_definition
-class MaxPool3dWithIndicesOp(ThreeDimWindows, IndexedMaxPoolOp):
+class MaxPool3dWithIndicesOp(AnyLayouts, ThreeDimWindows, IndexedMaxPoolOp):
     """`nn.max_pool3d` and indices; `torch.nn.functional.max_pool3d_with_indices`."""
 
     name = "relax.nn.max_pool3d_with_indices"

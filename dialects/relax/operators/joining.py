@@ -165,9 +165,10 @@ class Sections(Exprs):
 
 @irdl_op_definition
 class SplitOp(OperatorOp):
-    """Split a tensor along an axis, into equal sections or at indices; `numpy.split`.
+    """Split a tensor along an axis, into sections or at indices; `numpy.split`, `torch.chunk`.
 
-    The result is a tuple. A number of sections must divide the dim; indices are those of slices.
+    The result is a tuple. Sections have equal lengths, but for the last ones if their number does
+    not divide the dim; indices are those of slices.
     """
 
     name = "relax.split"
@@ -182,8 +183,13 @@ class SplitOp(OperatorOp):
         if not isinstance(cuts, int):
             ends = [*cuts, dim]
             return [slice_range(b, e, dim) for b, e in zip([ZERO, *cuts], ends, strict=True)]
-        size = dim // cuts
-        return [(size * i, size) for i in range(cuts)]
+        size = (dim + (cuts - 1)) // cuts
+        if dim // cuts * cuts == dim:
+            return [(dim // cuts * i, dim // cuts) for i in range(cuts)]
+        if dim.constant is not None:
+            return [slice_range(size * i, size * (i + 1), dim) for i in range(cuts)]
+        lengths = [size] * (cuts - 1) + [dim - size * (cuts - 1)]
+        return [(size * i, length) for i, length in enumerate(lengths)]
 
     @classmethod
     def infer(cls, operands: Sequence[TensorType], attributes: dict[str, Any]) -> TupleType:
@@ -193,11 +199,6 @@ class SplitOp(OperatorOp):
         if x.rank is not None:
             axis = normalize_axis(cls.name, attributes["axis"], x.rank)
             if (dims := x.dims) is not None:
-                if isinstance(cuts, int) and dims[axis] // cuts * cuts != dims[axis]:
-                    raise ValueError(
-                        f"expected {cuts} sections of '{cls.name}' to divide dim {axis}, "
-                        f"got {python_shape(dims)}"
-                    )
                 lengths = [n for _, n in cls.parts(dims[axis], cuts)]
                 shapes = [[*dims[:axis], n, *dims[axis + 1 :]] for n in lengths]
                 return tuple_type([TensorType.of(s, x.known_element) for s in shapes])
@@ -221,4 +222,8 @@ class SplitOp(OperatorOp):
 
     @classmethod
     def reference(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> Any:
-        return tuple(np.split(arrays[0], attributes["indices_or_sections"], attributes["axis"]))
+        cuts, axis = attributes["indices_or_sections"], attributes["axis"]
+        if isinstance(cuts, int):
+            size = -(-arrays[0].shape[axis] // cuts)
+            cuts = [size * i for i in range(1, cuts)]
+        return tuple(np.split(arrays[0], cuts, axis))

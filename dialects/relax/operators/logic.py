@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from abc import ABC
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from xdsl.irdl import irdl_op_definition
 
+from ...dtypes import common_dtype, is_float, is_unsigned
+from ..types import TensorType
 from .elementwise import (
     INTEGERS,
     INTEGERS_AND_BOOLS,
@@ -19,10 +22,42 @@ from .elementwise import (
 from .language import TensorLanguage
 
 
+def compared_dtype(a: str, b: str) -> str:
+    """The dtype in which tensors of two dtypes are compared.
+
+    Integers and floats at least in float32, signed and unsigned integers in int64.
+    """
+    if a == b:
+        return a
+    if is_float(a) or is_float(b):
+        return "float64" if "float64" in (a, b) else "float32"
+    kinds = {is_unsigned(d) for d in (a, b) if d != "bool"}
+    return common_dtype(a, b) if len(kinds) == 1 else "int64"
+
+
 class ComparisonOp(BinaryElementwiseOp, ABC):
-    """A comparison of two tensors: bools; NaN is unequal to everything."""
+    """A comparison of two tensors: bools; NaN is unequal to everything.
+
+    Tensors of different dtypes are compared in the one that both are converted to.
+    """
 
     RESULT: ClassVar[str | None] = "bool"
+
+    @classmethod
+    def infer(cls, operands: Sequence[TensorType], attributes: dict[str, Any]) -> TensorType:
+        return super().infer([TensorType.of(o.dims, None, o.rank) for o in operands], attributes)
+
+    @classmethod
+    def combine(cls, te: TensorLanguage, lhs: Any, rhs: Any) -> Any:
+        if lhs.dtype != rhs.dtype:
+            dtype = compared_dtype(lhs.dtype, rhs.dtype)
+            lhs, rhs = lhs.astype(dtype), rhs.astype(dtype)
+        return super().combine(te, lhs, rhs)
+
+    @classmethod
+    def reference(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> NDArray[Any]:
+        dtype = compared_dtype(*(str(a.dtype) for a in arrays))
+        return super().reference([a.astype(dtype) for a in arrays], attributes)
 
 
 @irdl_op_definition

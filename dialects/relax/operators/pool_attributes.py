@@ -6,31 +6,32 @@ from typing import ClassVar
 
 from xdsl.irdl import opt_prop_def
 
-from .attributes import Bool, Padding, SpatialInts, Text
+from .attributes import Bool, Padding, SpatialInts
+from .layouts import Layout
 
 
 class OneDim:
     """The attributes of pools over one dim."""
 
     SPATIAL: ClassVar[str] = "W"
-    layout = opt_prop_def(Text(default="NCW", choices=("NCW", "NWC")))
-    out_layout = opt_prop_def(Text(default=None, choices=("NCW", "NWC")))
+    layout = opt_prop_def(Layout(default="NCW", choices=("NCW", "NWC")))
+    out_layout = opt_prop_def(Layout(default=None, choices=("NCW", "NWC")))
 
 
 class TwoDims:
     """The attributes of pools over two dims."""
 
     SPATIAL: ClassVar[str] = "HW"
-    layout = opt_prop_def(Text(default="NCHW", choices=("NCHW", "NHWC")))
-    out_layout = opt_prop_def(Text(default=None, choices=("NCHW", "NHWC")))
+    layout = opt_prop_def(Layout(default="NCHW", choices=("NCHW", "NHWC")))
+    out_layout = opt_prop_def(Layout(default=None, choices=("NCHW", "NHWC")))
 
 
 class ThreeDims:
     """The attributes of pools over three dims."""
 
     SPATIAL: ClassVar[str] = "DHW"
-    layout = opt_prop_def(Text(default="NCDHW", choices=("NCDHW", "NDHWC")))
-    out_layout = opt_prop_def(Text(default=None, choices=("NCDHW", "NDHWC")))
+    layout = opt_prop_def(Layout(default="NCDHW", choices=("NCDHW", "NDHWC")))
+    out_layout = opt_prop_def(Layout(default=None, choices=("NCDHW", "NDHWC")))
 
 
 class OneDimWindows(OneDim):

@@ -75,6 +75,8 @@ class MovingWindows(PoolWindows):
             taps = te.min((end - start) // w.dilation, taps)
         if w.before and not self.counts_pad:
             taps = taps - te.max((w.dilation - 1 - start) // w.dilation, 0)
+        if not (w.has_elements or self.counts_pad):
+            taps = te.max(taps, 1)
         return taps
 
     def _hangs_over(self, length: IntExpr, reached: IntExpr) -> bool:
@@ -86,7 +88,7 @@ class MovingWindows(PoolWindows):
         first = np.arange(count)[:, None] * w.stride - w.before
         at = first + np.arange(w.size.constant or 1) * w.dilation
         inside = at < length + w.after if self.counts_pad else (at >= 0) & (at < length)
-        return inside.sum(axis=1)
+        return np.maximum(inside.sum(axis=1), 1)
 
 
 @dataclass(frozen=True)

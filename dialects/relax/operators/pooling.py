@@ -20,6 +20,7 @@ from .conversion import accumulator, rounded, wide
 from .elementwise import FLOATS, NUMBERS, Dtypes
 from .inference import require_dtype, require_rank
 from .language import TensorLanguage
+from .layouts import AnyLayouts
 from .pool_attributes import OneDimWindows, ThreeDimWindows, TwoDimWindows
 from .pool_windows import MovingWindows, PoolWindows
 from .windows import (
@@ -121,7 +122,9 @@ class LargestOfWindows(PoolOp, ABC):
 
 
 class MeanOfWindows(PoolOp, ABC):
-    """An average pool."""
+    """An average pool; means of integers are rounded towards 0."""
+
+    DTYPES: ClassVar[Dtypes] = NUMBERS
 
     @classmethod
     def compute(cls, te: TensorLanguage, tensors: Sequence[Any], attributes: dict[str, Any]) -> Any:
@@ -137,7 +140,9 @@ class MeanOfWindows(PoolOp, ABC):
                 for w, o, d in zip(cls.windows(attributes), at, spatial, strict=True):
                     taps = taps * w.taps(te, o, d)
             count = te.const(taps, sums.dtype) if isinstance(taps, int) else taps.astype(sums.dtype)
-            return (sums(*i) / count).astype(data.dtype)
+            total = sums(*i)
+            found = total / count if is_float(data.dtype) else te.truncdiv(total, count)
+            return found.astype(data.dtype)
 
         return te.compute(sums.shape, mean, name="avg_pool")
 
@@ -154,7 +159,7 @@ def _largest(te: TensorLanguage, element: Any, axes: Sequence[Any], inside: Sequ
 
 
 def _total(te: TensorLanguage, element: Any, axes: Sequence[Any], inside: Sequence[Any]) -> Any:
-    value = element.astype(accumulator(element.dtype))
+    value = element.astype(accumulator(element.dtype) if is_float(element.dtype) else "int64")
     return te.sum(_guarded(te, value, inside, 0), axis=list(axes))
 
 
@@ -162,6 +167,18 @@ def _guarded(te: TensorLanguage, value: Any, inside: Sequence[Any], outside: Any
     if not inside:
         return value
     return te.if_then_else(all_of(inside), value, te.const(outside, value.dtype))
+
+
+def wide_sums(array: NDArray[Any]) -> NDArray[Any]:
+    """An array in the dtype of its sums."""
+    return array.astype(np.int64) if array.dtype.kind in "iu" else wide(array)
+
+
+def numpy_mean(total: Any, count: Any) -> NDArray[Any]:
+    """The means for sums in their dtype, rounded towards 0 for integers."""
+    if total.dtype.kind == "f":
+        return (total / count).astype(total.dtype)
+    return np.sign(total) * (np.abs(total) // np.abs(count)) * np.sign(count)
 
 
 class WindowPoolOp(PoolOp, ABC):
@@ -172,15 +189,18 @@ class WindowPoolOp(PoolOp, ABC):
         rank = len(cls.SPATIAL)
         sizes = spatial_ints(cls.name, "pool_size", attributes["pool_size"], rank, 1)
         windows = windows_of(cls.name, [IntExpr.of(s) for s in sizes], attributes)
-        for window in windows:
-            reach = window.reach.constant or 1
-            if max(window.before, window.after) >= reach:
-                raise ValueError(
-                    f"expected padding of '{cls.name}' to be less than a window of {reach}, "
-                    f"got {attributes['padding']}"
-                )
         options = attributes["ceil_mode"], attributes["count_include_pad"]
         return tuple(MovingWindows(cls.name, w, *options) for w in windows)
+
+    @classmethod
+    def require_elements(cls, attributes: dict[str, Any]) -> None:
+        """Raise ValueError if there may be windows in the padding alone."""
+        for window in cls.windows(attributes):
+            if not window.window.has_elements:
+                raise ValueError(
+                    f"expected padding of '{cls.name}' to be less than a window of "
+                    f"{window.window.reach}, got {attributes['padding']}"
+                )
 
     @classmethod
     def seen(
@@ -194,7 +214,7 @@ class WindowPoolOp(PoolOp, ABC):
 
 
 class MaxPoolOp(LargestOfWindows, WindowPoolOp, ABC):
-    """The largest element of each window; padding is never the largest."""
+    """The largest element of each window, the least number for a window of padding alone."""
 
     DTYPES: ClassVar[Dtypes] = NUMBERS
 
@@ -206,7 +226,10 @@ class MaxPoolOp(LargestOfWindows, WindowPoolOp, ABC):
 
 
 class AvgPoolOp(MeanOfWindows, WindowPoolOp, ABC):
-    """The mean of each window, with or without its padding; or its sum by `divisor_override`."""
+    """The mean of each window, with or without its padding; or its sum by `divisor_override`.
+
+    The mean of a window of padding alone is 0.
+    """
 
     divisor_override = opt_prop_def(Int(default=None))
 
@@ -222,53 +245,53 @@ class AvgPoolOp(MeanOfWindows, WindowPoolOp, ABC):
 
     @classmethod
     def reference(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> NDArray[Any]:
-        data = wide(arrays[0])
+        data = wide_sums(arrays[0])
         first, counts = cls.numpy_windows(data, attributes)
         own = map(MovingWindows.numpy_taps, cls.windows(attributes), counts, first.shape[2:])
         taps = np.prod(np.meshgrid(*own, indexing="ij"), axis=0)
         total = sum(cls.seen(data, attributes, 0))
         if (divisor := cls.divisor(attributes)) is not None:
             taps = np.full_like(taps, divisor)
-        return (total / cls.in_out_layout(taps[None, None], attributes)).astype(data.dtype)
+        return numpy_mean(total, cls.in_out_layout(taps[None, None], attributes))
 
 
 @irdl_op_definition
-class MaxPool1dOp(OneDimWindows, MaxPoolOp):
+class MaxPool1dOp(AnyLayouts, OneDimWindows, MaxPoolOp):
     """The largest element of windows over one dim; `torch.nn.functional.max_pool1d`."""
 
     name = "relax.nn.max_pool1d"
 
 
 @irdl_op_definition
-class MaxPool2dOp(TwoDimWindows, MaxPoolOp):
+class MaxPool2dOp(AnyLayouts, TwoDimWindows, MaxPoolOp):
     """The largest element of windows over two dims; `torch.nn.functional.max_pool2d`."""
 
     name = "relax.nn.max_pool2d"
 
 
 @irdl_op_definition
-class MaxPool3dOp(ThreeDimWindows, MaxPoolOp):
+class MaxPool3dOp(AnyLayouts, ThreeDimWindows, MaxPoolOp):
     """The largest element of windows over three dims; `torch.nn.functional.max_pool3d`."""
 
     name = "relax.nn.max_pool3d"
 
 
 @irdl_op_definition
-class AvgPool1dOp(OneDimWindows, AvgPoolOp):
+class AvgPool1dOp(AnyLayouts, OneDimWindows, AvgPoolOp):
     """The mean of windows over one dim; `torch.nn.functional.avg_pool1d`."""
 
     name = "relax.nn.avg_pool1d"
 
 
 @irdl_op_definition
-class AvgPool2dOp(TwoDimWindows, AvgPoolOp):
+class AvgPool2dOp(AnyLayouts, TwoDimWindows, AvgPoolOp):
     """The mean of windows over two dims; `torch.nn.functional.avg_pool2d`."""
 
     name = "relax.nn.avg_pool2d"
 
 
 @irdl_op_definition
-class AvgPool3dOp(ThreeDimWindows, AvgPoolOp):
+class AvgPool3dOp(AnyLayouts, ThreeDimWindows, AvgPoolOp):
     """The mean of windows over three dims; `torch.nn.functional.avg_pool3d`."""
 
     name = "relax.nn.avg_pool3d"

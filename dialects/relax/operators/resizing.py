@@ -20,6 +20,7 @@ from .elementwise import NUMBERS
 from .indexing import where_filled
 from .inference import divides, require_dtype, require_rank
 from .language import TensorLanguage
+from .layouts import AnyLayouts, Layout
 from .resize_axes import ResizedDim
 from .resize_options import METHODS, ROUNDINGS, TRANSFORMATIONS, Resizing
 from .windows import all_of, expressions, in_order
@@ -244,7 +245,7 @@ class OneDimRegion:
     SPATIAL: ClassVar[str] = "W"
     size = opt_prop_def(SpatialExprs(count=1))
     roi = opt_prop_def(Floats(default=None))
-    layout = opt_prop_def(Text(default="NCW", choices=("NCW", "NWC")))
+    layout = opt_prop_def(Layout(default="NCW", choices=("NCW", "NWC")))
 
 
 class TwoDimRegion:
@@ -253,7 +254,7 @@ class TwoDimRegion:
     SPATIAL: ClassVar[str] = "HW"
     size = opt_prop_def(SpatialExprs(count=2))
     roi = opt_prop_def(Floats(default=None))
-    layout = opt_prop_def(Text(default="NCHW", choices=("NCHW", "NHWC")))
+    layout = opt_prop_def(Layout(default="NCHW", choices=("NCHW", "NHWC")))
 
 
 class ThreeDimRegion:
@@ -262,25 +263,25 @@ class ThreeDimRegion:
     SPATIAL: ClassVar[str] = "DHW"
     size = opt_prop_def(SpatialExprs(count=3))
     roi = opt_prop_def(Floats(default=None))
-    layout = opt_prop_def(Text(default="NCDHW", choices=("NCDHW", "NDHWC")))
+    layout = opt_prop_def(Layout(default="NCDHW", choices=("NCDHW", "NDHWC")))
 
 
 @irdl_op_definition
-class Resize1dOp(OneDimRegion, ResizeOp):
+class Resize1dOp(AnyLayouts, OneDimRegion, ResizeOp):
     """Interpolate one spatial dim to `size`; `torch.nn.functional.interpolate`, ONNX Resize."""
 
     name = "relax.image.resize1d"
 
 
 @irdl_op_definition
-class Resize2dOp(TwoDimRegion, ResizeOp):
+class Resize2dOp(AnyLayouts, TwoDimRegion, ResizeOp):
     """Interpolate two spatial dims to `size`; `torch.nn.functional.interpolate`, ONNX Resize."""
 
     name = "relax.image.resize2d"
 
 
 @irdl_op_definition
-class Resize3dOp(ThreeDimRegion, ResizeOp):
+class Resize3dOp(AnyLayouts, ThreeDimRegion, ResizeOp):
     """Interpolate three spatial dims to `size`; `torch.nn.functional.interpolate`."""
 
     name = "relax.image.resize3d"

@@ -13,11 +13,12 @@ from xdsl.irdl import irdl_op_definition, opt_prop_def
 
 from ...bounds import is_less
 from ...int_expr import ONE, IntExpr
-from .attributes import Int, OutDType, Padding, SpatialInts, Text
+from .attributes import Int, OutDType, Padding, SpatialInts
 from .conversion import accumulator
-from .convolution import ChannelError, DirectConvolutionOp
+from .convolution import ChannelError, ConvolutionLayouts, DirectConvolutionOp
 from .inference import divides
 from .language import TensorLanguage
+from .layouts import Layout
 from .phases import Phases, has_phases
 from .windows import Window, all_of, expressions, in_order, spatial_ints, windows_of
 
@@ -170,7 +171,7 @@ def _scatter(
 
 
 @irdl_op_definition
-class Conv1dTransposeOp(TransposedConvolutionOp):
+class Conv1dTransposeOp(ConvolutionLayouts, TransposedConvolutionOp):
     """Transposed convolution over one dim; `torch.nn.functional.conv_transpose1d`."""
 
     name = "relax.nn.conv1d_transpose"
@@ -180,14 +181,14 @@ class Conv1dTransposeOp(TransposedConvolutionOp):
     output_padding = opt_prop_def(SpatialInts(default=(0,), least=0))
     dilation = opt_prop_def(SpatialInts(default=(1,)))
     groups = opt_prop_def(Int(default=1))
-    data_layout = opt_prop_def(Text(default="NCW", choices=("NCW", "NWC")))
-    kernel_layout = opt_prop_def(Text(default="IOW", choices=("IOW", "WOI", "WIO")))
-    out_layout = opt_prop_def(Text(default=None, choices=("NCW", "NWC")))
+    data_layout = opt_prop_def(Layout(default="NCW", choices=("NCW", "NWC")))
+    kernel_layout = opt_prop_def(Layout(default="IOW", choices=("IOW", "WOI", "WIO")))
+    out_layout = opt_prop_def(Layout(default=None, choices=("NCW", "NWC")))
     out_dtype = opt_prop_def(OutDType())
 
 
 @irdl_op_definition
-class Conv2dTransposeOp(TransposedConvolutionOp):
+class Conv2dTransposeOp(ConvolutionLayouts, TransposedConvolutionOp):
     """Transposed convolution over two dims; `torch.nn.functional.conv_transpose2d`."""
 
     name = "relax.nn.conv2d_transpose"
@@ -197,14 +198,14 @@ class Conv2dTransposeOp(TransposedConvolutionOp):
     output_padding = opt_prop_def(SpatialInts(default=(0, 0), least=0))
     dilation = opt_prop_def(SpatialInts(default=(1, 1)))
     groups = opt_prop_def(Int(default=1))
-    data_layout = opt_prop_def(Text(default="NCHW", choices=("NCHW", "NHWC")))
-    kernel_layout = opt_prop_def(Text(default="IOHW", choices=("IOHW", "HWOI", "HWIO")))
-    out_layout = opt_prop_def(Text(default=None, choices=("NCHW", "NHWC")))
+    data_layout = opt_prop_def(Layout(default="NCHW", choices=("NCHW", "NHWC")))
+    kernel_layout = opt_prop_def(Layout(default="IOHW", choices=("IOHW", "HWOI", "HWIO")))
+    out_layout = opt_prop_def(Layout(default=None, choices=("NCHW", "NHWC")))
     out_dtype = opt_prop_def(OutDType())
 
 
 @irdl_op_definition
-class Conv3dTransposeOp(TransposedConvolutionOp):
+class Conv3dTransposeOp(ConvolutionLayouts, TransposedConvolutionOp):
     """Transposed convolution over three dims; `torch.nn.functional.conv_transpose3d`."""
 
     name = "relax.nn.conv3d_transpose"
@@ -214,7 +215,7 @@ class Conv3dTransposeOp(TransposedConvolutionOp):
     output_padding = opt_prop_def(SpatialInts(default=(0, 0, 0), least=0))
     dilation = opt_prop_def(SpatialInts(default=(1, 1, 1)))
     groups = opt_prop_def(Int(default=1))
-    data_layout = opt_prop_def(Text(default="NCDHW", choices=("NCDHW", "NDHWC")))
-    kernel_layout = opt_prop_def(Text(default="IODHW", choices=("IODHW", "DHWOI", "DHWIO")))
-    out_layout = opt_prop_def(Text(default=None, choices=("NCDHW", "NDHWC")))
+    data_layout = opt_prop_def(Layout(default="NCDHW", choices=("NCDHW", "NDHWC")))
+    kernel_layout = opt_prop_def(Layout(default="IODHW", choices=("IODHW", "DHWOI", "DHWIO")))
+    out_layout = opt_prop_def(Layout(default=None, choices=("NCDHW", "NDHWC")))
     out_dtype = opt_prop_def(OutDType())

@@ -32,6 +32,11 @@ class Window:
         """The extent of a window, with its dilation."""
         return (self.size - 1) * self.dilation + 1
 
+    @property
+    def has_elements(self) -> bool:
+        """Whether no window is in the padding alone."""
+        return max(self.before, self.after) < (self.reach.constant or 1)
+
     def count(self, op_name: str, length: IntExpr, ceil_mode: bool = False) -> IntExpr:
         """The number of windows; with `ceil_mode` the last may reach past the end.
 

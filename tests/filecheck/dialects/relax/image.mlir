@@ -56,3 +56,18 @@ relax.func @decoded(%c: !relax.tensor<[b, k, n], f32>, %l: !relax.tensor<[b, n *
   %0 = relax.vision.multibox_transform_loc %c, %l, %a {clip = true, threshold = 0.5 : f64, keep_background = false} : !relax.tensor<[b, k, n], f32>, !relax.tensor<[b, n * 4], f32>, !relax.tensor<[1, n, 4], f32> -> tuple<!relax.tensor<[b, n, 4], f32>, !relax.tensor<[b, k, n], f32>>
   relax.return %0 : tuple<!relax.tensor<[b, n, 4], f32>, !relax.tensor<[b, k, n], f32>>
 }
+
+// CHECK-LABEL: @rows
+relax.func @rows(%x: !relax.tensor<[b, n, 6], f32>) -> !relax.tensor<[b, n], i32> {
+  // CHECK: %0 = relax.vision.get_valid_counts %x {score_threshold = 5.000000e-01 : f64}
+  %0 = relax.vision.get_valid_counts %x {score_threshold = 0.5 : f64} : !relax.tensor<[b, n, 6], f32> -> tuple<!relax.tensor<[b], i32>, !relax.tensor<[b, n, 6], f32>, !relax.tensor<[b, n], i32>>
+  %1 = relax.tuple_get_item %0[0] : tuple<!relax.tensor<[b], i32>, !relax.tensor<[b, n, 6], f32>, !relax.tensor<[b, n], i32>> -> !relax.tensor<[b], i32>
+  %2 = relax.tuple_get_item %0[1] : tuple<!relax.tensor<[b], i32>, !relax.tensor<[b, n, 6], f32>, !relax.tensor<[b, n], i32>> -> !relax.tensor<[b, n, 6], f32>
+  %3 = relax.tuple_get_item %0[2] : tuple<!relax.tensor<[b], i32>, !relax.tensor<[b, n, 6], f32>, !relax.tensor<[b, n], i32>> -> !relax.tensor<[b, n], i32>
+  // CHECK: %4 = relax.vision.non_max_suppression %2, %1, %3 {top_k = 4 : i64, return_indices = false}
+  %4 = relax.vision.non_max_suppression %2, %1, %3 {top_k = 4 : i64, return_indices = false} : !relax.tensor<[b, n, 6], f32>, !relax.tensor<[b], i32>, !relax.tensor<[b, n], i32> -> !relax.tensor<[b, n, 6], f32>
+  // CHECK: %5 = relax.vision.non_max_suppression %4, %1, %3 :
+  %5 = relax.vision.non_max_suppression %4, %1, %3 : !relax.tensor<[b, n, 6], f32>, !relax.tensor<[b], i32>, !relax.tensor<[b, n], i32> -> tuple<!relax.tensor<[b, n], i32>, !relax.tensor<[b, 1], i32>>
+  %6 = relax.tuple_get_item %5[0] : tuple<!relax.tensor<[b, n], i32>, !relax.tensor<[b, 1], i32>> -> !relax.tensor<[b, n], i32>
+  relax.return %6 : !relax.tensor<[b, n], i32>
+}

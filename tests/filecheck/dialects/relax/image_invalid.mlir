@@ -101,3 +101,44 @@ relax.func @main(%c: !relax.tensor<[2, 3, 5], f32>, %l: !relax.tensor<[2, 20], f
   %0 = relax.vision.multibox_transform_loc %c, %l, %a {variances = array<f64: 1.0>} : !relax.tensor<[2, 3, 5], f32>, !relax.tensor<[2, 20], f32>, !relax.tensor<[1, 5, 4], f32> -> tuple<!relax.tensor<[2, 5, 4], f32>, !relax.tensor<[2, 3, 5], f32>>
   relax.return %0 : tuple<!relax.tensor<[2, 5, 4], f32>, !relax.tensor<[2, 3, 5], f32>>
 }
+
+// -----
+
+// CHECK: expected coord_start of 'relax.vision.non_max_suppression' to be in (2, 5, 6), got 3
+relax.func @nms(%x: !relax.tensor<[2, 5, 6], f32>, %c: !relax.tensor<[2], i32>, %i: !relax.tensor<[2, 5], i32>) -> !relax.tensor<[2, 5, 6], f32> {
+  %0 = relax.vision.non_max_suppression %x, %c, %i {coord_start = 3 : i64, return_indices = false} : !relax.tensor<[2, 5, 6], f32>, !relax.tensor<[2], i32>, !relax.tensor<[2, 5], i32> -> !relax.tensor<[2, 5, 6], f32>
+  relax.return %0 : !relax.tensor<[2, 5, 6], f32>
+}
+
+// -----
+
+// CHECK: expected data of 'relax.vision.non_max_suppression' to have rank 3, got (5, 6)
+relax.func @nms(%x: !relax.tensor<[5, 6], f32>, %c: !relax.tensor<[2], i32>, %i: !relax.tensor<[2, 5], i32>) -> !relax.tensor<[5, 6], f32> {
+  %0 = relax.vision.non_max_suppression %x, %c, %i {return_indices = false} : !relax.tensor<[5, 6], f32>, !relax.tensor<[2], i32>, !relax.tensor<[2, 5], i32> -> !relax.tensor<[5, 6], f32>
+  relax.return %0 : !relax.tensor<[5, 6], f32>
+}
+
+// -----
+
+// CHECK: expected operands of 'relax.vision.non_max_suppression' to be int32, got int64
+relax.func @nms(%x: !relax.tensor<[2, 5, 6], f32>, %c: !relax.tensor<[2], i64>, %i: !relax.tensor<[2, 5], i32>) -> !relax.tensor<[2, 5, 6], f32> {
+  %0 = relax.vision.non_max_suppression %x, %c, %i {return_indices = false} : !relax.tensor<[2, 5, 6], f32>, !relax.tensor<[2], i64>, !relax.tensor<[2, 5], i32> -> !relax.tensor<[2, 5, 6], f32>
+  relax.return %0 : !relax.tensor<[2, 5, 6], f32>
+}
+
+// -----
+
+// CHECK: expected indices of 'relax.vision.non_max_suppression' to have shape (2, 5), got (2, 4)
+relax.func @nms(%x: !relax.tensor<[2, 5, 6], f32>, %c: !relax.tensor<[2], i32>, %i: !relax.tensor<[2, 4], i32>) -> !relax.tensor<[2, 5, 6], f32> {
+  %0 = relax.vision.non_max_suppression %x, %c, %i {return_indices = false} : !relax.tensor<[2, 5, 6], f32>, !relax.tensor<[2], i32>, !relax.tensor<[2, 4], i32> -> !relax.tensor<[2, 5, 6], f32>
+  relax.return %0 : !relax.tensor<[2, 5, 6], f32>
+}
+
+// -----
+
+// CHECK: expected id_index of 'relax.vision.get_valid_counts' to be in (2, 5, 6), got -2
+relax.func @valid(%x: !relax.tensor<[2, 5, 6], f32>) -> !relax.tensor<[2], i32> {
+  %0 = relax.vision.get_valid_counts %x {id_index = -2 : i64} : !relax.tensor<[2, 5, 6], f32> -> tuple<!relax.tensor<[2], i32>, !relax.tensor<[2, 5, 6], f32>, !relax.tensor<[2, 5], i32>>
+  %1 = relax.tuple_get_item %0[0] : tuple<!relax.tensor<[2], i32>, !relax.tensor<[2, 5, 6], f32>, !relax.tensor<[2, 5], i32>> -> !relax.tensor<[2], i32>
+  relax.return %1 : !relax.tensor<[2], i32>
+}

@@ -80,3 +80,10 @@ relax.func @joining(%x: !relax.tensor<[n, 12], f32>, %y: !relax.tensor<[m, 12], 
   %4 = relax.split %x {indices_or_sections = [#sym.expr<2>, #sym.expr<m>]} : !relax.tensor<[n, 12], f32> -> tuple<!relax.tensor<[min(2, n), 12], f32>, !relax.tensor<[max(0, min(m, n) - 2), 12], f32>, !relax.tensor<[max(-m + n, 0), 12], f32>>
   relax.return %x : !relax.tensor<[n, 12], f32>
 }
+
+// CHECK-LABEL: @layout_transform
+relax.func @layout_transform(%x: !relax.tensor<[n, 10], f32>) -> !relax.tensor<[3, n, 4], f32> {
+  // CHECK: %0 = relax.layout_transform %x {index_map = "lambda i0, i1: (i1 // 4, i0, i1 % 4)", pad_value = 1 : i64} : !relax.tensor<[n, 10], f32> -> !relax.tensor<[3, n, 4], f32>
+  %0 = relax.layout_transform %x {index_map = "lambda i0, i1: (i1 // 4, i0, i1 % 4)", pad_value = 1 : i64} : !relax.tensor<[n, 10], f32> -> !relax.tensor<[3, n, 4], f32>
+  relax.return %0 : !relax.tensor<[3, n, 4], f32>
+}

@@ -184,16 +184,40 @@ relax.func @main(%x: !relax.tensor<[n, 4], f32>) -> !relax.tensor<[n, 4], f32> {
 
 // -----
 
-// CHECK: expected 3 sections of 'relax.split' to divide dim 0, got (n, 4)
+// CHECK: expected at least 1 section of 'relax.split', got 0
 relax.func @main(%x: !relax.tensor<[n, 4], f32>) -> !relax.tensor<[n, 4], f32> {
-  %0 = relax.split %x {indices_or_sections = 3 : i64} : !relax.tensor<[n, 4], f32> -> !relax.tensor<*, f32>
+  %0 = relax.split %x {indices_or_sections = 0 : i64} : !relax.tensor<[n, 4], f32> -> !relax.tensor<*, f32>
   relax.return %x : !relax.tensor<[n, 4], f32>
 }
 
 // -----
 
-// CHECK: expected at least 1 section of 'relax.split', got 0
-relax.func @main(%x: !relax.tensor<[n, 4], f32>) -> !relax.tensor<[n, 4], f32> {
-  %0 = relax.split %x {indices_or_sections = 0 : i64} : !relax.tensor<[n, 4], f32> -> !relax.tensor<*, f32>
-  relax.return %x : !relax.tensor<[n, 4], f32>
+// CHECK: expected a map of indices, got "i, j"
+relax.func @main(%x: !relax.tensor<[n, 4], f32>) -> !relax.tensor<[4, n], f32> {
+  %0 = relax.layout_transform %x {index_map = "i, j"} : !relax.tensor<[n, 4], f32> -> !relax.tensor<[4, n], f32>
+  relax.return %0 : !relax.tensor<[4, n], f32>
+}
+
+// -----
+
+// CHECK: expected data of 'relax.layout_transform' to have rank 1, got (n, 4)
+relax.func @main(%x: !relax.tensor<[n, 4], f32>) -> !relax.tensor<[4, n], f32> {
+  %0 = relax.layout_transform %x {index_map = "lambda i: (i,)"} : !relax.tensor<[n, 4], f32> -> !relax.tensor<[4, n], f32>
+  relax.return %0 : !relax.tensor<[4, n], f32>
+}
+
+// -----
+
+// CHECK: expected new index i0 - i1 to be at least 0, got -d1 + 1
+relax.func @main(%x: !relax.tensor<[n, 4], f32>) -> !relax.tensor<[4, n], f32> {
+  %0 = relax.layout_transform %x {index_map = "lambda i, j: (i - j, j)"} : !relax.tensor<[n, 4], f32> -> !relax.tensor<[4, n], f32>
+  relax.return %0 : !relax.tensor<[4, n], f32>
+}
+
+// -----
+
+// CHECK: expected pad_value of 'relax.layout_transform' to be int32, got 1.5
+relax.func @main(%x: !relax.tensor<[n, 4], i32>) -> !relax.tensor<[4, n], i32> {
+  %0 = relax.layout_transform %x {index_map = "lambda i, j: (j, i)", pad_value = 1.5 : f64} : !relax.tensor<[n, 4], i32> -> !relax.tensor<[4, n], i32>
+  relax.return %0 : !relax.tensor<[4, n], i32>
 }

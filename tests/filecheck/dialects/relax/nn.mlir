@@ -134,3 +134,14 @@ relax.func @paged_attention_int8(%q: !relax.tensor<[b, 6, 8], f32>, %k: !relax.t
   %0 = relax.nn.paged_attention %q, %k, %v, %t, %l scales %s, %s : !relax.tensor<[n, 2, 4], f32>, !relax.tensor<[n, 2, 4], f32> {window = 3 : i64} : !relax.tensor<[b, 6, 8], f32>, !relax.tensor<[n, 2, 8, 4], i8>, !relax.tensor<[n, 2, 4, 5], i8>, !relax.tensor<[b, j], i32>, !relax.tensor<[b], i32> -> !relax.tensor<[b, 6, 5], f32>
   relax.return %0 : !relax.tensor<[b, 6, 5], f32>
 }
+
+// Layouts have axes in any order, also with blocks of an axis innermost.
+
+// CHECK-LABEL: @layouts
+relax.func @layouts(%x: !relax.tensor<[n, c, h, w, 4], f32>, %k: !relax.tensor<[8, c, 1, 1, 4], f32>) -> !relax.tensor<[h, w, n, 2, 4], f32> {
+  // CHECK: %0 = relax.nn.max_pool2d %x {layout = "NCHW4c"}
+  %0 = relax.nn.max_pool2d %x {layout = "NCHW4c"} : !relax.tensor<[n, c, h, w, 4], f32> -> !relax.tensor<[n, c, h, w, 4], f32>
+  // CHECK: %1 = relax.nn.conv2d %0, %k {data_layout = "NCHW4c", kernel_layout = "OIHW4i", out_layout = "HWNC4c"}
+  %1 = relax.nn.conv2d %0, %k {data_layout = "NCHW4c", kernel_layout = "OIHW4i", out_layout = "HWNC4c"} : !relax.tensor<[n, c, h, w, 4], f32>, !relax.tensor<[8, c, 1, 1, 4], f32> -> !relax.tensor<[h, w, n, 2, 4], f32>
+  relax.return %1 : !relax.tensor<[h, w, n, 2, 4], f32>
+}

@@ -80,9 +80,9 @@ relax.func @main(%x: !relax.tensor<[n, 4, 2], f32>, %w: !relax.tensor<[4, 2, 3],
 
 // -----
 
-// CHECK: expected padding of 'relax.nn.max_pool1d' to be less than a window of 2, got (2,)
+// CHECK: expected padding of 'relax.nn.max_pool1d_with_indices' to be less than a window of 2, got (2,)
 relax.func @main(%x: !relax.tensor<[n, 4, 4], f32>) -> !relax.tensor<[n, 4, 4], f32> {
-  %0 = relax.nn.max_pool1d %x {pool_size = array<i64: 2>, padding = array<i64: 2>} : !relax.tensor<[n, 4, 4], f32> -> !relax.tensor<[n, 4, 7], f32>
+  %0 = relax.nn.max_pool1d_with_indices %x {pool_size = array<i64: 2>, padding = array<i64: 2>} : !relax.tensor<[n, 4, 4], f32> -> tuple<!relax.tensor<[n, 4, 7], f32>, !relax.tensor<[n, 4, 7], i64>>
   relax.return %x : !relax.tensor<[n, 4, 4], f32>
 }
 
@@ -332,4 +332,36 @@ relax.func @main(%q: !relax.tensor<[b, s, h, d], f32>) -> !relax.tensor<[b, s, h
 relax.func @main(%q: !relax.tensor<[b, s, h, d], f32>) -> !relax.tensor<[b, s, h, d], f32> {
   %0 = relax.nn.attention %q, %q, %q {window_size = 3 : i64} : !relax.tensor<[b, s, h, d], f32>, !relax.tensor<[b, s, h, d], f32>, !relax.tensor<[b, s, h, d], f32> -> !relax.tensor<[b, s, h, d], f32>
   relax.return %0 : !relax.tensor<[b, s, h, d], f32>
+}
+
+// -----
+
+// CHECK: expected a layout such as NCHW, NHWC, got "NCHH"
+relax.func @layout(%x: !relax.tensor<[1, 8, 9, 9], f32>) -> !relax.tensor<[1, 8, 9, 9], f32> {
+  %0 = relax.nn.max_pool2d %x {layout = "NCHH"} : !relax.tensor<[1, 8, 9, 9], f32> -> !relax.tensor<[1, 8, 9, 9], f32>
+  relax.return %0 : !relax.tensor<[1, 8, 9, 9], f32>
+}
+
+// -----
+
+// CHECK: expected data of 'relax.nn.max_pool2d' to have rank 5, got (1, 8, 9, 9)
+relax.func @rank(%x: !relax.tensor<[1, 8, 9, 9], f32>) -> !relax.tensor<[1, 8, 9, 9], f32> {
+  %0 = relax.nn.max_pool2d %x {layout = "NCHW4c"} : !relax.tensor<[1, 8, 9, 9], f32> -> !relax.tensor<[1, 8, 9, 9], f32>
+  relax.return %0 : !relax.tensor<[1, 8, 9, 9], f32>
+}
+
+// -----
+
+// CHECK: expected data of 'relax.nn.max_pool2d' to have the layout NCHW4c, got (1, 2, 9, 9, 8)
+relax.func @block(%x: !relax.tensor<[1, 2, 9, 9, 8], f32>) -> !relax.tensor<[1, 2, 9, 9, 8], f32> {
+  %0 = relax.nn.max_pool2d %x {layout = "NCHW4c"} : !relax.tensor<[1, 2, 9, 9, 8], f32> -> !relax.tensor<[1, 2, 9, 9, 8], f32>
+  relax.return %0 : !relax.tensor<[1, 2, 9, 9, 8], f32>
+}
+
+// -----
+
+// CHECK: expected blocks of 4 of 'relax.nn.max_pool2d' to divide axis C of the result, got 6
+relax.func @divided(%x: !relax.tensor<[1, 6, 9, 9], f32>) -> !relax.tensor<[1, 1, 9, 9, 4], f32> {
+  %0 = relax.nn.max_pool2d %x {out_layout = "NCHW4c"} : !relax.tensor<[1, 6, 9, 9], f32> -> !relax.tensor<[1, 1, 9, 9, 4], f32>
+  relax.return %0 : !relax.tensor<[1, 1, 9, 9, 4], f32>
 }

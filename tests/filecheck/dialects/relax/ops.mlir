@@ -217,3 +217,12 @@ relax.func @grouped_matmul(%x: !relax.tensor<[n, 4], f32>, %w: !relax.tensor<[3,
   %0 = relax.grouped_matmul %x, %w, %ends {transpose_rhs = true} : !relax.tensor<[n, 4], f32>, !relax.tensor<[3, 6, 4], f32>, !relax.tensor<[3], i32> -> !relax.tensor<[n, 6], f32>
   relax.return %0 : !relax.tensor<[n, 6], f32>
 }
+
+// CHECK-LABEL: @scalars
+relax.func @scalars(%x: !relax.prim<f32>) -> !relax.prim<f32> {
+  // CHECK: %0 = relax.prim_to_tensor %x : !relax.prim<f32> -> !relax.tensor<[], f32>
+  %0 = relax.prim_to_tensor %x : !relax.prim<f32> -> !relax.tensor<[], f32>
+  // CHECK: %1 = relax.tensor_to_prim %0 : !relax.tensor<[], f32> -> !relax.prim<f32>
+  %1 = relax.tensor_to_prim %0 : !relax.tensor<[], f32> -> !relax.prim<f32>
+  relax.return %1 : !relax.prim<f32>
+}

@@ -312,9 +312,9 @@ relax.func @main(%x: !relax.tensor<[n], f32>, %y: !relax.tensor<[n], i32>) -> !r
 
 // -----
 
-// CHECK: expected operands of 'relax.divide' to be floats, got int32
-relax.func @main(%x: !relax.tensor<[n], f32>, %y: !relax.tensor<[n], i32>) -> !relax.tensor<[n], f32> {
-  %0 = relax.divide %y, %y : !relax.tensor<[n], i32>, !relax.tensor<[n], i32> -> !relax.tensor<[n], i32>
+// CHECK: expected operands of 'relax.divide' to be numbers, got bool
+relax.func @main(%x: !relax.tensor<[n], f32>, %y: !relax.tensor<[n], i1>) -> !relax.tensor<[n], f32> {
+  %0 = relax.divide %y, %y : !relax.tensor<[n], i1>, !relax.tensor<[n], i1> -> !relax.tensor<[n], i1>
   relax.return %x : !relax.tensor<[n], f32>
 }
 
@@ -647,4 +647,28 @@ relax.func @main(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> attribu
 // CHECK: expected 'tir_var_lower_bound' to have integers of symbols, got 2 : i64
 relax.func @main(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> attributes {"tir_var_lower_bound" = 2 : i64} {
   relax.return %x : !relax.tensor<[n], f32>
+}
+
+// -----
+
+// CHECK: expected !relax.tensor<[], f32>, got !relax.tensor<[1], f32>
+relax.func @main(%x: !relax.prim<f32>) -> !relax.tensor<[1], f32> {
+  %0 = relax.prim_to_tensor %x : !relax.prim<f32> -> !relax.tensor<[1], f32>
+  relax.return %0 : !relax.tensor<[1], f32>
+}
+
+// -----
+
+// CHECK: expected a tensor of rank 0 and known dtype, got !relax.tensor<[1], f32>
+relax.func @main(%x: !relax.tensor<[1], f32>) -> !relax.prim<f32> {
+  %0 = relax.tensor_to_prim %x : !relax.tensor<[1], f32> -> !relax.prim<f32>
+  relax.return %0 : !relax.prim<f32>
+}
+
+// -----
+
+// CHECK: expected !relax.prim<f32>, got !relax.prim<i64>
+relax.func @main(%x: !relax.tensor<[], f32>) -> !relax.prim<i64> {
+  %0 = relax.tensor_to_prim %x : !relax.tensor<[], f32> -> !relax.prim<i64>
+  relax.return %0 : !relax.prim<i64>
 }

@@ -23,7 +23,7 @@ relax.func @main(%x: !relax.tensor<*, f32>) -> !relax.tensor<*, f32> {
 
 // -----
 
-// CHECK: expected the result of 'main' to be a tensor, a shape, an integer or a tuple of them, got !relax.object
+// CHECK: expected the result of 'main' to be a tensor, a shape, a number or a tuple of them, got !relax.object
 relax.func impure @main(%x: !relax.tensor<[n], f32>) -> !relax.object {
   %o = relax.call_packed "log"(%x) : (!relax.tensor<[n], f32>) -> !relax.object
   relax.return %o : !relax.object
@@ -48,7 +48,7 @@ relax.func impure @main(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> 
 
 // -----
 
-// CHECK: expected parameter 'o' of 'f' to be a tensor, a shape, an integer or a tuple of them, got !relax.object
+// CHECK: expected parameter 'o' of 'f' to be a tensor, a shape, a number or a tuple of them, got !relax.object
 relax.func private @f(%o: !relax.object) -> !relax.tensor<[1], f32> {
   %y = relax.call_dps_packed "env.f"(%o) : (!relax.object) -> !relax.tensor<[1], f32>
   relax.return %y : !relax.tensor<[1], f32>

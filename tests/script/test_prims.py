@@ -1,0 +1,56 @@
+"""Scalars of unknown value: parameters, results and operands of operators."""
+
+import numpy as np
+import pytest
+
+import xrelax as tvm
+from xrelax import relax
+from xrelax.script import from_source
+
+PROGRAM = """
+@I.ir_module
+class Module:
+    @R.function
+    def scaled(x: R.Tensor(("n",), "float32"), a: R.Prim("float32"), k: R.Prim("int64")):
+        return (R.multiply(x, a), R.add(R.multiply(a, a), a), R.take(x, k), R.less(a, a))
+
+    @R.function
+    def chosen(c: R.Tensor((), "bool"), n: R.Prim("int64")):
+        if c:
+            out = R.prim_value(5)
+        else:
+            out = n
+        return out
+
+    @R.function
+    def even(x: R.Tensor(("n",), "float32")):
+        n = T.int64()
+        if R.prim_value(n % 2 == 0):
+            y = R.exp(x)
+        else:
+            y = R.negative(x)
+        return y
+"""
+
+
+def test_scalars():
+    module = from_source(PROGRAM)
+    assert from_source(module.script()).script() == module.script()
+    built = relax.build(module, check=True)
+    x = np.arange(3, dtype="float32")
+    product, total, element, is_less = built["scaled"](x, 1.5, 2)
+    np.testing.assert_array_equal(product.numpy(), x * 1.5)
+    assert (total, element.numpy(), is_less) == (3.75, 2, False) and isinstance(total, float)
+    assert [built["chosen"](np.array(c), 3) for c in (True, False)] == [5, 3]
+    np.testing.assert_array_equal(built["even"](x).numpy(), -x)
+    with pytest.raises(TypeError, match="expected argument 'a' to be a number, got str"):
+        built["scaled"](x, "1", 2)
+
+
+def test_types_of_operators():
+    x, y = (relax.Var(n, relax.PrimStructInfo("float32")) for n in "xy")
+    assert str(relax.op.add(x, y).struct_info) == 'R.Prim("float32")'
+    assert str(relax.op.less(x, y).struct_info) == 'R.Prim("bool")'
+    t = relax.Var("t", relax.TensorStructInfo((2, 3), "float32"))
+    assert str(relax.op.add(t, y).struct_info) == 'R.Tensor((2, 3), dtype="float32")'
+    assert relax.op.add(t, y).args[1].op == tvm.ir.Op.get("relax.prim_to_tensor")
