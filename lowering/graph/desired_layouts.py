@@ -14,7 +14,7 @@
     %2 = relax.permute_dims %3 {axes = [0, 3, 1, 2]} : …
 
 Only dataflow blocks are converted. Their outputs, and what operators without a rule read, have the
-original order of axes.
+original order of axes. Blocks, as in NCHW4c, are split off by ``relax.layout_transform``.
 """
 
 from __future__ import annotations
@@ -31,11 +31,22 @@ from ...dialects.diagnostics import Diagnostic
 from ...dialects.relax.operators.base import OperatorOp
 from ...dialects.relax.operators.convolution import ConvolutionOp
 from ...dialects.relax.operators.inference import tuple_type
+from ...dialects.relax.operators.layout_transforms import LayoutTransformOp
 from ...dialects.relax.operators.manipulation import PermuteDimsOp
 from ...dialects.relax.operators.resizing import ResizeOp
 from ..functions import blame, graph_functions
-from .axis_orders import AxisOrder, Orders, original_orders, permutation
-from .order_rules import Following, following, with_layouts
+from .axis_orders import (
+    AxisOrder,
+    Orders,
+    divides,
+    index_map,
+    ordered_dims,
+    original_orders,
+    permutation,
+)
+from .order_following import Following
+from .order_rules import following
+from .window_order_rules import with_layouts
 from .written import Written, touches, written_values
 
 Desired: TypeAlias = Callable[[OperatorOp], "Sequence[str] | None"]
@@ -90,6 +101,8 @@ class _BlockConverter:
             case relax.MatchCastOp() if op.value in self.moved:
                 value, orders = self.moved[op.value]
                 type_ = _reordered(op.result.type, orders)
+                if type_ is None:
+                    return False
                 return self._replace(op, relax.MatchCastOp(value, type_), orders)
             case _:
                 return False
@@ -148,21 +161,29 @@ def _permuted(value: SSAValue, orders: Orders, wanted: Orders, user: Operation) 
         op: Operation = relax.TupleOp(fields)
     else:
         assert isinstance(orders, tuple) and isinstance(wanted, tuple)
-        op = PermuteDimsOp.of([value], {"axes": permutation(orders, wanted)})
+        axes = permutation(orders, wanted)
+        if axes is None:
+            op = LayoutTransformOp.of([value], {"index_map": str(index_map(orders, wanted))})
+        else:
+            op = PermuteDimsOp.of([value], {"axes": axes})
     op.location = user.location
     block.insert_op_before(op, user)
     return op.results[0]
 
 
-def _reordered(type_: Attribute, orders: Orders) -> Attribute:
-    """The type of a value whose axes are in these orders."""
+def _reordered(type_: Attribute, orders: Orders) -> Attribute | None:
+    """The type of a value whose axes are in these orders; `None` if it cannot be split so."""
     if isinstance(type_, TupleType) and isinstance(orders, list):
         fields = [_reordered(t, o) for t, o in zip(type_.types.data, orders, strict=True)]
-        return tuple_type(fields)
-    if isinstance(type_, relax.TensorType) and type_.dims is not None and orders is not None:
-        dims = [type_.dims[axis] for axis in cast(AxisOrder, orders)]
-        return relax.TensorType.of(dims, type_.known_element)
-    return type_
+        known = [field for field in fields if field is not None]
+        return tuple_type(known) if len(known) == len(fields) else None
+    if not isinstance(type_, relax.TensorType) or not isinstance(orders, tuple):
+        return type_
+    if not divides(orders, type_.dims):
+        return None
+    if type_.dims is None:
+        return type_
+    return relax.TensorType.of(ordered_dims(orders, type_.dims), type_.known_element)
 
 
 def _wanted(op: OperatorOp, layouts: Sequence[str]) -> Following:

@@ -1,15 +1,14 @@
 """How operators follow the order of their operands' axes: one rule for each family.
 
 A rule gets the orders that the operands have, and returns those that the operator reads, the order
-of its result, and its attributes then. Operators without a rule read and give the original order.
-TVM's ``FRelaxInferLayout``.
+of its result, and its attributes then. Operators without a rule read and give the original order,
+and so do those of split axes unless their rule is in `SPLIT_RULES`. TVM's ``FRelaxInferLayout``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, TypeAlias, cast
+from collections.abc import Sequence
+from typing import Any, cast
 
 from xdsl.dialects.builtin import TupleType
 
@@ -38,33 +37,25 @@ from ...dialects.relax.operators.scattering import ScatterElementsOp
 from ...dialects.relax.operators.selection import ClipOp
 from ...dialects.relax.operators.slicing import StridedSliceOp
 from ...dialects.relax.operators.unary import ElementFunctionOp
+from ...dialects.relax.types import TensorType
 from .axis_orders import (
     AxisOrder,
     Orders,
-    order_between,
+    all_places_of,
+    axis_of,
+    block_sizes,
+    divides,
     original_order,
     place_of,
     places_of,
-    reordered_layout,
+    rank_of,
     widened,
     with_new_axes,
     without_axes,
 )
 from .graph_builder import dims_of
-
-
-@dataclass(frozen=True)
-class Following:
-    """An operator that follows its operands."""
-
-    operands: list[AxisOrder]
-    """The orders that it reads."""
-
-    result: Orders
-    attributes: dict[str, Any]
-
-
-Rule: TypeAlias = "Callable[[Any, list[AxisOrder], dict[str, Any]], Following | None]"
+from .order_following import Following, Rule, fits, own_order
+from .window_order_rules import convolution, pool, resize
 
 
 def _elementwise(op: OperatorOp, orders: list[AxisOrder], attributes: dict[str, Any]) -> Following:
@@ -73,29 +64,52 @@ def _elementwise(op: OperatorOp, orders: list[AxisOrder], attributes: dict[str, 
 
 def _binary(
     op: BinaryElementwiseOp, orders: list[AxisOrder], attributes: dict[str, Any]
-) -> Following:
-    """The operand of fewer axes decides, but for a scalar; if they have as many, the first."""
+) -> Following | None:
+    """The operand of fewer axes decides, but for a scalar; if they have as many, the first.
+
+    Of operands of one rank, one with split axes decides if the other can be split too.
+    """
     lhs, rhs = orders
-    if len(lhs) <= len(rhs):
-        wide = widened(lhs, len(rhs)) if lhs else rhs
+    ranks = [rank_of(lhs), rank_of(rhs)]
+    if ranks[0] == ranks[1] and (block_sizes(lhs) or block_sizes(rhs)):
+        order, other = (lhs, op.rhs) if len(lhs) >= len(rhs) else (rhs, op.lhs)
+        return Following([order, order], order, attributes) if fits(order, other) else None
+    if ranks[0] <= ranks[1]:
+        wide = widened(lhs, ranks[1]) if lhs else rhs
         return Following([lhs, wide], wide, attributes)
-    wide = widened(rhs, len(lhs)) if rhs else lhs
+    wide = widened(rhs, ranks[0]) if rhs else lhs
     return Following([wide, rhs], wide, attributes)
 
 
-def _fma(op: EwiseFMAOp, orders: list[AxisOrder], attributes: dict[str, Any]) -> Following:
+def _fma(op: EwiseFMAOp, orders: list[AxisOrder], attributes: dict[str, Any]) -> Following | None:
     order = orders[1] if orders[1] == orders[2] else orders[0]
+    if not all(fits(order, value) for value in op.operands):
+        return None
     return Following([order] * 3, order, attributes)
 
 
-def _concat(op: ConcatOp, orders: list[AxisOrder], attributes: dict[str, Any]) -> Following:
-    order, axis = orders[0], place_of(orders[0], attributes["axis"])
-    return Following([order] * len(orders), order, attributes | {"axis": axis})
+def _concat(op: ConcatOp, orders: list[AxisOrder], attributes: dict[str, Any]) -> Following | None:
+    """The first order with split axes if all operands can have it; else the first without them."""
+    plain = [order for order in orders if not block_sizes(order)]
+    split = next((order for order in orders if block_sizes(order)), None)
+    order = split
+    if split is None or not all(fits(split, value) for value in op.operands):
+        order = plain[0] if plain else None
+    if order is None:
+        return None
+    moved = attributes | {"axis": place_of(order, attributes["axis"])}
+    return Following([order] * len(orders), order, moved)
 
 
-def _split(op: SplitOp, orders: list[AxisOrder], attributes: dict[str, Any]) -> Following:
+def _split(op: SplitOp, orders: list[AxisOrder], attributes: dict[str, Any]) -> Following | None:
     (order,) = orders
     assert isinstance(op.result.type, TupleType)
+    types = [t for t in op.result.type.types.data if isinstance(t, TensorType)]
+    is_cut = attributes["axis"] % rank_of(order) in block_sizes(order)
+    if is_cut and not isinstance(attributes["indices_or_sections"], int):
+        return None  # the indices would count blocks
+    if not all(divides(order, t.dims) for t in types):
+        return None
     fields = list[Orders]([order]) * len(op.result.type.types.data)
     return Following(orders, fields, attributes | {"axis": place_of(order, attributes["axis"])})
 
@@ -104,11 +118,7 @@ def _along_axis(op: OperatorOp, orders: list[AxisOrder], attributes: dict[str, A
     """The first operand's order; the others, along the axis, have their own."""
     order, *others = orders
     moved = attributes | {"axis": place_of(order, attributes["axis"])}
-    return Following([order, *map(_own, others)], order, moved)
-
-
-def _own(order: AxisOrder) -> AxisOrder:
-    return original_order(len(order))
+    return Following([order, *map(own_order, others)], order, moved)
 
 
 def _batch_norm(op: BatchNormOp, orders: list[AxisOrder], attributes: dict[str, Any]) -> Following:
@@ -116,20 +126,30 @@ def _batch_norm(op: BatchNormOp, orders: list[AxisOrder], attributes: dict[str, 
     return Following(found.operands, [orders[0], *found.operands[3:]], found.attributes)
 
 
-def _norm(op: OperatorOp, orders: list[AxisOrder], attributes: dict[str, Any]) -> Following:
+def _norm(op: OperatorOp, orders: list[AxisOrder], attributes: dict[str, Any]) -> Following | None:
     order, *others = orders
+    own = [
+        *attributes["axes"],
+        *([attributes["channel_axis"]] if "channel_axis" in attributes else []),
+    ]
+    if any(axis % rank_of(order) in block_sizes(order) for axis in own):
+        return None
     moved = attributes | {"axes": places_of(order, attributes["axes"])}
     if isinstance(op, GroupNormOp | InstanceNormOp):
         moved["channel_axis"] = place_of(order, attributes["channel_axis"])
-    return Following([order, *map(_own, others)], order, moved)
+    return Following([order, *map(own_order, others)], order, moved)
 
 
-def _reduction(op: ReductionOp, orders: list[AxisOrder], attributes: dict[str, Any]) -> Following:
-    (order,) = orders
-    axes = cast("Sequence[int] | None", attributes["axis"])
-    axes = range(len(order)) if axes is None else axes
+def _reduction(
+    op: ReductionOp, orders: list[AxisOrder], attributes: dict[str, Any]
+) -> Following | None:
+    (order,), rank = orders, rank_of(orders[0])
+    given = cast("Sequence[int] | None", attributes["axis"])
+    axes = [a % rank for a in (range(rank) if given is None else given)]
+    if attributes["keepdims"] and any(axis in block_sizes(order) for axis in axes):
+        return None  # a dim of 1 cannot be split
     result = order if attributes["keepdims"] else without_axes(order, axes)
-    return Following(orders, result, attributes | {"axis": sorted(places_of(order, axes))})
+    return Following(orders, result, attributes | {"axis": all_places_of(order, axes)})
 
 
 def _permute_dims(
@@ -179,7 +199,7 @@ def _tile(op: TileOp, orders: list[AxisOrder], attributes: dict[str, Any]) -> Fo
     rank = len(order)
     full = [1] * (rank - len(repeats)) + list(repeats)
     own = full[len(full) - rank :]
-    moved = [*full[: len(full) - rank], *(own[axis] for axis in order)]
+    moved = [*full[: len(full) - rank], *(own[axis_of(entry)] for entry in order)]
     return Following(orders, widened(order, len(full)), attributes | {"repeats": moved})
 
 
@@ -187,7 +207,7 @@ def _gather_elements(
     op: GatherElementsOp, orders: list[AxisOrder], attributes: dict[str, Any]
 ) -> Following:
     data, indices = orders
-    order = indices if data == _own(data) else data
+    order = indices if data == own_order(data) else data
     moved = attributes | {"axis": place_of(order, attributes["axis"])}
     return Following([order, order], order, moved)
 
@@ -201,25 +221,6 @@ def _scatter_elements(
     return Following([order] * 3, order, moved)
 
 
-def _convolution(
-    op: ConvolutionOp, orders: list[AxisOrder], attributes: dict[str, Any]
-) -> Following:
-    data, kernel, out = op.layouts(attributes)
-    layouts = [reordered_layout(t, o) for t, o in zip((data, kernel), orders, strict=True)]
-    return with_layouts(op, [*layouts, reordered_layout(out, orders[0])], attributes)
-
-
-def _pool(op: OperatorOp, orders: list[AxisOrder], attributes: dict[str, Any]) -> Following:
-    (order,) = orders
-    layout = reordered_layout(attributes["layout"], order)
-    out = reordered_layout(attributes["out_layout"] or attributes["layout"], order)
-    return Following(orders, order, attributes | {"layout": layout, "out_layout": out})
-
-
-def _resize(op: ResizeOp, orders: list[AxisOrder], attributes: dict[str, Any]) -> Following:
-    return with_layouts(op, [reordered_layout(attributes["layout"], orders[0])], attributes)
-
-
 RULES: dict[type[OperatorOp], Rule] = {
     AffineNormOp: _norm,
     AstypeOp: _elementwise,
@@ -227,7 +228,7 @@ RULES: dict[type[OperatorOp], Rule] = {
     BinaryElementwiseOp: _binary,
     ClipOp: _elementwise,
     ConcatOp: _concat,
-    ConvolutionOp: _convolution,
+    ConvolutionOp: convolution,
     ElementFunctionOp: _elementwise,
     EwiseFMAOp: _fma,
     ExpandDimsOp: _expand_dims,
@@ -235,12 +236,12 @@ RULES: dict[type[OperatorOp], Rule] = {
     GatherElementsOp: _gather_elements,
     NormalizedExponentialOp: _along_axis,
     PermuteDimsOp: _permute_dims,
-    PoolOp: _pool,
+    PoolOp: pool,
     PreluOp: _along_axis,
     RMSNormOp: _norm,
     ReductionOp: _reduction,
     RepeatOp: _repeat,
-    ResizeOp: _resize,
+    ResizeOp: resize,
     ScatterElementsOp: _scatter_elements,
     SplitOp: _split,
     SqueezeOp: _squeeze,
@@ -249,11 +250,26 @@ RULES: dict[type[OperatorOp], Rule] = {
 }
 """The rules by class of operators."""
 
+SPLIT_RULES: tuple[Rule, ...] = (
+    _binary,
+    _concat,
+    convolution,
+    _elementwise,
+    _fma,
+    _norm,
+    pool,
+    _reduction,
+    _split,
+)
+"""The rules that know what to do with split axes."""
+
 
 def following(op: OperatorOp, orders: list[AxisOrder]) -> Following | None:
     """How an operator follows its operands, which have these orders; `None` if it does not."""
     rule = next((rule for kind, rule in RULES.items() if isinstance(op, kind)), None)
-    found = None if rule is None else rule(op, orders, op.attribute_values())
+    if rule is None or (any(map(block_sizes, orders)) and rule not in SPLIT_RULES):
+        return None
+    found = rule(op, orders, op.attribute_values())
     return found if found is not None and _exists(op, found) else None
 
 
@@ -264,23 +280,3 @@ def _exists(op: OperatorOp, found: Following) -> bool:
     except ValueError:
         return False
     return True
-
-
-def with_layouts(
-    op: ConvolutionOp | ResizeOp, layouts: Sequence[str], attributes: dict[str, Any]
-) -> Following:
-    """An operator that gets layouts: those of data, weight and result of a convolution.
-
-    The result of a convolution has by default the layout of the data. Raises ValueError for a
-    number of layouts that the operator has not, or other letters.
-    """
-    count = "1 layout" if isinstance(op, ResizeOp) else "2 or 3 layouts"
-    if len(layouts) not in ((1,) if isinstance(op, ResizeOp) else (2, 3)):
-        raise ValueError(f"expected {count} of '{op.name}', got {len(layouts)}")
-    if isinstance(op, ResizeOp):
-        order = order_between(attributes["layout"], layouts[0])
-        return Following([order], order, attributes | {"layout": layouts[0]})
-    old, new = op.layouts(attributes), (*layouts, layouts[0])[:3]
-    data, weight, out = (order_between(o, n) for o, n in zip(old, new, strict=True))
-    names = ("data_layout", "kernel_layout", "out_layout")
-    return Following([data, weight], out, attributes | dict(zip(names, new, strict=True)))
