@@ -25,7 +25,7 @@ from ..ir.transform import PassContext, PassInfo, XDSLPass, apply_in_place
 from ..ir.transform import Sequential as Sequential
 from ..ir.transform import function_pass as function_pass
 from ..ir.transform import module_pass as module_pass
-from ..lowering.graph.bind_params import bind_params, bind_symbolic_vars
+from ..lowering.graph.bind_params import bind_everywhere, bind_params, bind_symbolic_vars
 from ..lowering.graph.combine_parallel_matmul import combine_parallel_matmul
 from ..lowering.graph.desired_layouts import convert_to
 from ..lowering.graph.gradient import add_gradient
@@ -84,18 +84,22 @@ class BindParams(Pass):
 class BindSymbolicVars(Pass):
     """Symbols of a function become numbers; TVM's ``relax.transform.BindSymbolicVars``.
 
-    `binding_map` has numbers, or expressions of other symbols, by symbol or name. Calling it raises
-    Diagnostic with one line for an unknown function or symbol, and for a negative number.
+    `binding_map` has numbers, or expressions of other symbols, by symbol or name. Without a name
+    of a function those of all graph functions are bound. Calling it raises Diagnostic with one line
+    for an unknown function or symbol, and for a negative number.
     """
 
     info = PassInfo("bind-symbolic-vars")
 
-    def __init__(self, binding_map: Mapping[Any, Any], func_name: str = "main"):
+    def __init__(self, binding_map: Mapping[Any, Any], func_name: str | None = None):
         self.func_name = func_name
         self.values = symbol_values(binding_map)
 
     def transform(self, mod: IRModule, ctx: PassContext) -> IRModule:
-        bind_symbolic_vars(mod.op, self.func_name, self.values)
+        if self.func_name is None:
+            bind_everywhere(mod.op, self.values)
+        else:
+            bind_symbolic_vars(mod.op, self.func_name, self.values)
         return mod
 
 
