@@ -44,6 +44,7 @@ PASSES: dict[str, str] = {
     "decompose-ops-for-inference": (
         ".lowering.graph.decompose_ops_for_inference:DecomposeOpsForInferencePass"
     ),
+    "decompose-ops-for-training": ".lowering.graph.decompose_norms:DecomposeOpsForTrainingPass",
     "decompose-split": ".lowering.graph.decompose_split:DecomposeSplitPass",
     "deduplicate-prim-funcs": ".lowering.graph.deduplicate_prim_funcs:DeduplicatePrimFuncsPass",
     "eliminate-common-subexpr": (

@@ -55,7 +55,11 @@ OWN = (
 )
 """What is no pass of the pipeline."""
 
-IMPLIED = {"FoldConstant": {"kernels": True}, "RewriteDataflowReshape": {"kernels": True}}
+IMPLIED = {
+    "DecomposeOpsForInference": {"norms": True},
+    "FoldConstant": {"kernels": True},
+    "RewriteDataflowReshape": {"kernels": True},
+}
 """Options that TVM's passes have always, and those of the pipeline do not."""
 
 TUNING = ("MetaScheduleApplyDatabase", "MetaScheduleTuneIRMod", "MetaScheduleTuneTIR")
