@@ -88,12 +88,13 @@ def _decompose_batch_norm(op: BatchNormOp, rank: int, training: bool) -> None:
     fields = [result, mean, variance]
     if training:
         inner = build.inserted(relax.TupleOp(fields))
+        normalized = build.inserted(relax.TupleGetItemOp(inner, 0))
         momentum = attributes["momentum"]
         moved = [
             _moved(build, old, new, momentum)
             for old, new in ((op.moving_mean, mean), (op.moving_var, variance))
         ]
-        fields = [build.inserted(relax.TupleGetItemOp(inner, 0)), *moved]
+        fields = [normalized, *moved]
     whole = relax.TupleOp(fields)
     whole.location = op.location
     whole.result.name_hint = op.result.name_hint
