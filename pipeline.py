@@ -28,6 +28,9 @@ PASSES: dict[str, str] = {
     "block-sums": ".lowering.loops.block_sums:BlockSumsPass",
     "canonicalize-bindings": ".lowering.graph.canonicalize_bindings:CanonicalizeBindingsPass",
     "bundle-model-params": ".lowering.graph.bundle_model_params:BundleModelParamsPass",
+    "combine-parallel-matmul": (
+        ".lowering.graph.combine_parallel_matmul:CombineParallelMatmulPass"
+    ),
     "convert-convolution-to-matmul": (
         ".lowering.graph.convolution_to_matmul:ConvolutionToMatmulPass"
     ),
@@ -41,6 +44,7 @@ PASSES: dict[str, str] = {
     "decompose-ops-for-inference": (
         ".lowering.graph.decompose_ops_for_inference:DecomposeOpsForInferencePass"
     ),
+    "decompose-ops-for-training": ".lowering.graph.decompose_norms:DecomposeOpsForTrainingPass",
     "decompose-split": ".lowering.graph.decompose_split:DecomposeSplitPass",
     "deduplicate-prim-funcs": ".lowering.graph.deduplicate_prim_funcs:DeduplicatePrimFuncsPass",
     "eliminate-common-subexpr": (

@@ -13,6 +13,7 @@ from ..display.highlight import stage_language
 from ..display.picture import GraphPicture
 from ..display.rich import displayed
 from ..display.show import show_code
+from ..lowering.functions import is_private
 from .call_parts import GlobalVar
 from .function import BaseFunc, History, function_view
 
@@ -56,9 +57,13 @@ class IRModule:
 
     @staticmethod
     def from_expr(function: BaseFunc) -> IRModule:
-        """The module of one function, under its attribute `global_symbol` or its own name."""
+        """The module of one function, under its attribute `global_symbol` or its own name.
+
+        A private function is named "main".
+        """
         module = IRModule()
-        module[(function.attrs or {}).get("global_symbol", function.name)] = function
+        own = "main" if is_private(function.op) else function.name
+        module[(function.attrs or {}).get("global_symbol", own)] = function
         return module
 
     def _ops(self) -> dict[str, Operation]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Any
 
 from ..ir.function import Function
@@ -38,7 +37,14 @@ class RelaxToPyFuncConverter:
         return converted
 
     def _function(self, name: str) -> Callable[..., Any]:
-        return partial(_evaluated, self.ir_module.clone(), name)
+        module = self.ir_module.clone()
+
+        def function(*args: Any) -> Any:
+            return _evaluated(module, name, *args)
+
+        function.__name__ = function.__qualname__ = name
+        function.__doc__ = f"Graph function '{name}' of a module, on tensors of PyTorch."
+        return function
 
 
 def _evaluated(module: IRModule, name: str, *args: Any) -> Any:

@@ -7,21 +7,27 @@ Python values have a class of their own.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
+
+from xdsl.ir import Operation, SSAValue
 
 from ..builder.mutator import dataflowblock_pass as dataflowblock_pass
 from ..dialects.diagnostics import suggestion
-from ..ir.expr import Var
+from ..dialects.relax import OperatorOp
+from ..ir.calls import Call
+from ..ir.expr import Var, expression, view
 from ..ir.function import symbol_values
 from ..ir.module import IRModule
 from ..ir.operators import tensor_data
 from ..ir.transform import Pass as Pass
-from ..ir.transform import PassContext, PassInfo, XDSLPass
+from ..ir.transform import PassContext, PassInfo, XDSLPass, apply_in_place
 from ..ir.transform import Sequential as Sequential
 from ..ir.transform import function_pass as function_pass
 from ..ir.transform import module_pass as module_pass
-from ..lowering.graph.bind_params import bind_params, bind_symbolic_vars
+from ..lowering.graph.bind_params import bind_everywhere, bind_params, bind_symbolic_vars
+from ..lowering.graph.combine_parallel_matmul import combine_parallel_matmul
+from ..lowering.graph.desired_layouts import convert_to
 from ..lowering.graph.gradient import add_gradient
 from ..names import NAMES, resolve
 from ..pipeline import PASSES, UPSTREAM_PASSES, load_pass
@@ -33,6 +39,8 @@ from .codegen import RunCodegen as RunCodegen
 OWN = (
     "BindParams",
     "BindSymbolicVars",
+    "CombineParallelMatmul",
+    "ConvertLayout",
     "FuseOpsByPattern",
     "FusionPattern",
     "Gradient",
@@ -40,11 +48,19 @@ OWN = (
     "PatternCheckContext",
     "RunCodegen",
     "Sequential",
+    "ToMixedPrecision",
     "dataflowblock_pass",
     "function_pass",
     "module_pass",
 )
 """What is no pass of the pipeline."""
+
+IMPLIED = {
+    "DecomposeOpsForInference": {"norms": True},
+    "FoldConstant": {"kernels": True},
+    "RewriteDataflowReshape": {"kernels": True},
+}
+"""Options that TVM's passes have always, and those of the pipeline do not."""
 
 TUNING = ("MetaScheduleApplyDatabase", "MetaScheduleTuneIRMod", "MetaScheduleTuneTIR")
 """Passes of `meta_schedule`, which is imported when they are used."""
@@ -72,19 +88,82 @@ class BindParams(Pass):
 class BindSymbolicVars(Pass):
     """Symbols of a function become numbers; TVM's ``relax.transform.BindSymbolicVars``.
 
-    `binding_map` has numbers, or expressions of other symbols, by symbol or name. Calling it raises
-    Diagnostic with one line for an unknown function or symbol, and for a negative number.
+    `binding_map` has numbers, or expressions of other symbols, by symbol or name. Without a name
+    of a function those of all graph functions are bound. Calling it raises Diagnostic with one line
+    for an unknown function or symbol, and for a negative number.
     """
 
     info = PassInfo("bind-symbolic-vars")
 
-    def __init__(self, binding_map: Mapping[Any, Any], func_name: str = "main"):
+    def __init__(self, binding_map: Mapping[Any, Any], func_name: str | None = None):
         self.func_name = func_name
         self.values = symbol_values(binding_map)
 
     def transform(self, mod: IRModule, ctx: PassContext) -> IRModule:
-        bind_symbolic_vars(mod.op, self.func_name, self.values)
+        if self.func_name is None:
+            bind_everywhere(mod.op, self.values)
+        else:
+            bind_symbolic_vars(mod.op, self.func_name, self.values)
         return mod
+
+
+class CombineParallelMatmul(Pass):
+    """The matmuls of a tensor by several matrices become one.
+
+    `check` gets the tensor, the matrices, their biases, and the values of variables; it returns
+    whether to combine them. TVM's ``relax.transform.CombineParallelMatmul``.
+    """
+
+    info = PassInfo("combine-parallel-matmul")
+
+    def __init__(self, check: Callable[..., Any] | None = None):
+        self.check = check
+
+    def transform(self, mod: IRModule, ctx: PassContext) -> IRModule:
+        combine_parallel_matmul(mod.op, None if self.check is None else self._agrees)
+        return mod
+
+    def _agrees(
+        self, lhs: SSAValue, matrices: Sequence[SSAValue], biases: Sequence[SSAValue]
+    ) -> bool:
+        assert self.check is not None
+        owners = {v: v.owner for v in (lhs, *matrices, *biases)}
+        bound = {v: op for v, op in owners.items() if isinstance(op, Operation)}
+        bindings = {view(v): expression(op) for v, op in bound.items()}
+        return bool(self.check(view(lhs), [*map(view, matrices)], [*map(view, biases)], bindings))
+
+
+class ConvertLayout(Pass):
+    """Operators get layouts by name, such as ``{"relax.nn.conv2d": ["NHWC", "OHWI"]}``.
+
+    The layouts are those of data, weight and result of a convolution, or of a resize's data; the
+    operators between follow. `layout_cb` has the layouts for each call instead. Without both, the
+    pass is that of the pipeline. Calling it raises Diagnostic with one line for layouts that an
+    operator cannot have. TVM's ``relax.transform.ConvertLayout``.
+    """
+
+    info = PassInfo("convert-layout")
+
+    def __init__(
+        self,
+        desired_layouts: Mapping[str, Sequence[str]] | None = None,
+        layout_cb: Callable[[Call], Mapping[str, Sequence[str]]] | None = None,
+    ):
+        self.desired_layouts, self.layout_cb = desired_layouts, layout_cb
+
+    def transform(self, mod: IRModule, ctx: PassContext) -> IRModule:
+        if self.desired_layouts is None and self.layout_cb is None:
+            apply_in_place(load_pass(self.name)(), mod.op)
+        else:
+            convert_to(mod.op, self._layouts)
+        return mod
+
+    def _layouts(self, op: OperatorOp) -> Sequence[str] | None:
+        if self.layout_cb is None:
+            found: Mapping[str, Sequence[str]] = self.desired_layouts or {}
+        else:
+            found = self.layout_cb(expression(op))
+        return found.get(op.name)
 
 
 class Gradient(Pass):
@@ -109,6 +188,23 @@ class Gradient(Pass):
         return mod
 
 
+def ToMixedPrecision(
+    out_dtype: str = "float32",
+    fp16_input_names: Sequence[str] | None = None,
+    *,
+    dtype: str | None = None,
+) -> XDSLPass:
+    """Contractions, and what can follow them, in float16; TVM's ``ToMixedPrecision``.
+
+    Contractions give `out_dtype`, and the parameters named `fp16_input_names` become float16. With
+    `dtype` only contractions are converted, to it, and sum in float32.
+    """
+    options = {"out_dtype": out_dtype, "fp16_input_names": tuple(fp16_input_names or ())}
+    return XDSLPass(
+        load_pass("to-mixed-precision")(**options if dtype is None else {"dtype": dtype})
+    )
+
+
 def pass_name(name: str) -> str:
     """The pipeline's name of a pass: `fuse-tir` for ``FuseTIR``."""
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "-", name).lower()
@@ -119,7 +215,7 @@ def _factory(name: str) -> Callable[..., XDSLPass]:
 
     def make(*args: Any, **options: Any) -> XDSLPass:
         try:
-            return XDSLPass(found(*args, **options))
+            return XDSLPass(found(*args, **IMPLIED.get(name, {}) | options))
         except TypeError:
             fields = getattr(found, "__dataclass_fields__", {})
             known = ", ".join(n for n in fields if n != "name") or "none"

@@ -6,6 +6,7 @@ native code.
 
 from . import builtins as builtins  # registers its functions
 from . import linear_algebra as linear_algebra  # registers its functions
+from . import vm_builtins as vm_builtins  # registers its functions
 from .conversion import convert as convert
 from .device import Device as Device
 from .device import cpu as cpu

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import warnings
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from dataclasses import dataclass
 from xdsl.dialects.builtin import FileLineColLoc, IntAttr, StringAttr
 
 from ..dialects.diagnostics import TVMError
+from ..runtime.warning import XRelaxWarning
 
 
 class ScriptError(SyntaxError, TVMError):
@@ -54,6 +56,12 @@ class Source:
         text = self.line(line)
         column = len(text.encode()[:column].decode(errors="replace"))
         return ScriptError(message, self.filename, line, column + 1, text)
+
+    def warn(self, node: ast.AST, message: str) -> None:
+        """Warn about a node of the program that is ignored, in one line with its place."""
+        place = self.error(node, message)
+        text = f"{place.filename}:{place.lineno}:{place.offset}: {message}; this is ignored"
+        warnings.warn(text, XRelaxWarning, stacklevel=2)
 
     @contextmanager
     def reporting(self, node: ast.AST) -> Generator[None]:

@@ -16,10 +16,11 @@ from ..dialects.relax.operators import OPERATORS
 from ..dialects.relax.operators.base import OperatorOp, evaluated
 from .arithmetic import index_value
 from .expr import Imm
-from .tensor import ConstantTensor, Tensor
+from .tensor import ConstantTensor, Tensor, compute
 
 RENAMED = {
     "cast": "relax.astype",
+    "concatenate": "relax.concat",
     "linear": "relax.linear",
     "dense": "relax.linear",
     "transpose": "relax.permute_dims",
@@ -63,15 +64,60 @@ def _function(name: str, operator: type[OperatorOp]) -> Callable[..., Any]:
     return function
 
 
+def identity(x: Tensor) -> Tensor:
+    """A copy of a tensor."""
+    return compute(x.shape, lambda *i: x(*i), name="T_identity")
+
+
+def full(shape: Any, *args: Any, **named: Any) -> Any:
+    """A tensor of one value: shape, dtype and value, as in TVM, or shape, value and dtype."""
+    in_order = args[::-1] if len(args) == 2 and isinstance(args[0], str) else args
+    return _function("full", OPERATORS["relax.full"])(shape, *in_order, **named)
+
+
+def pool2d(
+    data: Tensor,
+    kernel: Sequence[int],
+    stride: Sequence[int],
+    dilation: Sequence[int],
+    padding: Sequence[int],
+    pool_type: str,
+    ceil_mode: bool = False,
+    layout: str = "NCHW",
+    count_include_pad: bool = True,
+) -> Any:
+    """The largest elements or means of windows over two dims: `pool_type` "max" or "avg".
+
+    Raises ValueError for another type.
+    """
+    if pool_type not in ("max", "avg"):
+        raise ValueError(f"expected pool_type 'max' or 'avg', got '{pool_type}'")
+    options: dict[str, Any] = {
+        "pool_size": kernel,
+        "strides": stride,
+        "dilation": dilation,
+        "padding": padding,
+        "ceil_mode": ceil_mode,
+        "layout": layout,
+    }
+    if pool_type == "avg":
+        options["count_include_pad"] = count_include_pad
+    name = f"{pool_type}_pool2d"
+    return _function(name, OPERATORS[f"relax.nn.{name}"])(data, **options)
+
+
 _FUNCTIONS: dict[str, Callable[..., Any]] = {
     **{n.rpartition(".")[2]: _function(n.rpartition(".")[2], op) for n, op in OPERATORS.items()},
     **{name: _function(name, OPERATORS[full]) for name, full in RENAMED.items()},
+    "full": full,
+    "identity": identity,
 }
 
 nn = SimpleNamespace(
     **{n: f for n, f in _FUNCTIONS.items() if f"relax.nn.{n}" in OPERATORS},
     dense=_FUNCTIONS["dense"],
     matmul=_FUNCTIONS["matmul"],
+    pool2d=pool2d,
 )
 """The functions of neural networks, and what TVM has among them: ``topi.nn.dense``."""
 

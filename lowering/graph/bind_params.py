@@ -74,6 +74,21 @@ def bind_symbolic_vars(module: ModuleOp, function: str, values: Mapping[str, Int
     verify(func)
 
 
+def bind_everywhere(module: ModuleOp, values: Mapping[str, IntLike]) -> None:
+    """Bind symbols in every graph function that has them, in place.
+
+    Raises Diagnostic with one line for a symbol that no function has, and as `bind_symbolic_vars`.
+    """
+    functions = {f.sym_name.data: f.declared_symbols() for f in graph_functions(module)}
+    known = list(dict.fromkeys(s for symbols in functions.values() for s in symbols))
+    for name in values:
+        if name not in known:
+            raise Diagnostic(f"expected a symbol of the module ({names_text(known)}), got '{name}'")
+    for function, symbols in functions.items():
+        if own := {name: value for name, value in values.items() if name in symbols}:
+            bind_symbolic_vars(module, function, own)
+
+
 def _graph_function(module: ModuleOp, name: str) -> relax.FuncOp:
     func = functions_by_name(module).get(name)
     if isinstance(func, relax.FuncOp):

@@ -15,7 +15,8 @@
 Convolutions read inputs and store outputs of other operators in the original layout: their kernels
 permute while they pad and store. Pools and elementwise operators follow their operands. Only values
 that are used in both layouts get a permutation. If an image is flattened for matmuls with
-constants, these are permuted instead. TVM's ``ConvertLayout``.
+constants, these are permuted instead. TVM's ``ConvertLayout``. With `desired_layouts`, as
+``"relax.nn.conv2d NHWC OHWI"``, operators get those layouts and `desired_layouts.py` says the rest.
 """
 
 from __future__ import annotations
@@ -46,6 +47,7 @@ from ...dialects.relax.operators.slicing import PadOp
 from ...dialects.relax.operators.unary import ElementFunctionOp
 from ...dialects.relax.operators.words import PackWordsOp
 from ..functions import graph_functions
+from .desired_layouts import convert_to
 from .flattened import flatten_last
 from .fold_constant import FoldTupleField, is_computed_from_constants
 from .graph_builder import dims_of
@@ -256,11 +258,20 @@ def _read_fields(module: ModuleOp) -> None:
 
 @dataclass(frozen=True)
 class ConvertLayoutPass(ModulePass):
-    """Keep channels last between convolutions, pools and elementwise operators."""
+    """Keep channels last between convolutions, pools and elementwise operators.
+
+    With `desired_layouts` operators get these layouts: a name, then the layouts of data, and of
+    weight and result of a convolution.
+    """
 
     name = "convert-layout"
+    desired_layouts: tuple[str, ...] | None = None
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
+        if self.desired_layouts is not None:
+            found = {name: layouts for name, *layouts in map(str.split, self.desired_layouts)}
+            convert_to(op, lambda operator: found.get(operator.name))
+            return
         _read_fields(op)
         written = written_values(op)
         for func in graph_functions(op):

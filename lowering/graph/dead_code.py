@@ -70,7 +70,7 @@ def remove_all_unused(func: relax.FuncOp) -> None:
 def _clean_block(block: Block) -> None:
     for op in reversed(list(block.ops)):
         if isinstance(op, relax.DataflowOp):
-            op = _trim(op)
+            op = trim_outputs(op)
         if _is_unused(op):
             Rewriter.erase_op(op)
         else:
@@ -86,7 +86,7 @@ def _is_unused(op: Operation) -> bool:
     return is_pure(op)
 
 
-def _trim(op: relax.DataflowOp) -> relax.DataflowOp:
+def trim_outputs(op: relax.DataflowOp) -> relax.DataflowOp:
     """The block with only the outputs that are used outside of it."""
     kept = [i for i, r in enumerate(op.outputs) if r.first_use is not None]
     if len(kept) == len(op.outputs):

@@ -16,7 +16,8 @@ and after a convolution by a constant weight, which is scaled, together with its
 
 `fold-constant` then folds the operators on constants. Scales and shifts of float16 and bfloat16 are
 float32, as what they are applied to, and weights in these dtypes, which would lose precision, are
-not scaled. TVM's ``DecomposeOpsForInference``.
+not scaled. With `norms` other batch normalizations are decomposed too, as `decompose_norms.py`
+says. TVM's ``DecomposeOpsForInference``.
 """
 
 from __future__ import annotations
@@ -43,6 +44,7 @@ from ...dialects.relax.operators.conversion import accumulator
 from ...dialects.relax.operators.convolution import ForwardConvolutionOp
 from ...dialects.relax.operators.elementwise import AddOp
 from ...dialects.relax.operators.layouts import has_plain_layouts
+from .decompose_norms import chosen_functions, decompose_norms
 from .fold_constant import is_computed_from_constants
 from .written import Written, touches, written_values
 
@@ -214,10 +216,20 @@ def _behind(layout: str, letter: str) -> int:
 
 @dataclass(frozen=True)
 class DecomposeOpsForInferencePass(ModulePass):
-    """Decompose batch normalizations with constants, and scale the convolutions before them."""
+    """Decompose batch normalizations with constants, and scale the convolutions before them.
+
+    With `norms` those of other values are decomposed too; `func_name` names the only function.
+    """
 
     name = "decompose-ops-for-inference"
+    func_name: str | None = None
+    norms: bool = False
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        for pattern in (DropStatistics(), DecomposeBatchNorm(written_values(op))):
-            PatternRewriteWalker(pattern, apply_recursively=False).rewrite_module(op)
+        patterns = (DropStatistics(), DecomposeBatchNorm(written_values(op)))
+        for func in chosen_functions(op, self.func_name):
+            for pattern in patterns:
+                walker = PatternRewriteWalker(pattern, apply_recursively=False)
+                walker.rewrite_region(func.body)
+        if self.norms:
+            decompose_norms(op, self.func_name, training=False)

@@ -14,7 +14,9 @@ A conversion to the dtype that its operand has already is replaced by the operan
 Results that are much larger than their operands, such as a filled tensor, are not folded: they
 would cost memory and time to load. Neither are results of symbolic shape, results that calls may
 write, and results of more than 1 MB, which a built module computes when it is loaded
-(`hoist-to-load`). TVM's ``FoldConstant``, which has no such limits.
+(`hoist-to-load`). With `kernels`, calls of PrimFuncs on constants are evaluated too. What dataflow
+blocks then output of constants is read where it is used. TVM's ``FoldConstant``, which has no such
+limits.
 """
 
 from __future__ import annotations
@@ -35,6 +37,7 @@ from xdsl.pattern_rewriter import (
     RewritePattern,
     op_type_rewrite_pattern,
 )
+from xdsl.rewriter import Rewriter
 
 from ...dialects import relax
 from ...dialects.relax.constant import storage_dtype
@@ -42,8 +45,12 @@ from ...dialects.relax.operators.base import evaluated
 from ...dialects.relax.operators.conversion import AstypeOp
 from ...dialects.relax.types import tensors_in
 from ...dialects.sym import expr_symbols
+from ...reference import EvaluationError
+from ...reference import evaluate as evaluate_function
 from ...runtime.dtype import bfloat16_to_float32, to_bfloat16
+from ..functions import functions_by_name, graph_functions
 from ..sizes import LARGEST_FOLDED, are_worth_keeping, known_bytes
+from .dead_code import trim_outputs
 from .written import Written, touches, written_values
 
 _PURE = (relax.ConstantOp, relax.OperatorOp, relax.CallTIROp, relax.TupleGetItemOp)
@@ -140,17 +147,22 @@ class FoldOperator(RewritePattern):
     """Replace an operator on constants by its result, unless calls may write it."""
 
     written: Written
+    module: ModuleOp | None = None
+    """The module whose kernels are evaluated; `None` for operators alone."""
+
     made: set[Operation] = field(default_factory=lambda: set())
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
-        if not isinstance(op, relax.OperatorOp) or touches(op, self.written):
+        kinds = (relax.OperatorOp, *([relax.CallTIROp] if self.module is not None else []))
+        if not isinstance(op, kinds) or touches(op, self.written):
             return
         owners = [o.owner for o in op.operands]
         arrays = [o.value.data.array for o in owners if isinstance(o, relax.ConstantOp)]
         given = [a for a in arrays if a is not None]
         if len(given) < len(owners) or not _is_worth_it(op):
             return
-        if (folded := _evaluate(op, given)) is None:
+        folded = _evaluate(op, given) if isinstance(op, relax.OperatorOp) else self._run(op, given)
+        if folded is None:
             return
         pairs = zip(folded, tensors_in(op.result.type), strict=True)
         constants = [
@@ -166,12 +178,31 @@ class FoldOperator(RewritePattern):
                 self.made.remove(owner)
                 rewriter.erase(owner)
 
+    def _run(
+        self, op: relax.CallTIROp, arrays: Sequence[NDArray[Any]]
+    ) -> list[NDArray[Any]] | None:
+        """The results of a kernel; None if it needs symbols or has no defined result."""
+        types = tensors_in(op.result.type)
+        assert self.module is not None
+        if op.tir_vars is not None or op.callee_name not in functions_by_name(self.module):
+            return None
+        shapes = [[d.constant or 0 for d in t.dims or ()] for t in types]
+        outputs = [
+            np.zeros(s, storage_dtype(t.dtype or "")) for s, t in zip(shapes, types, strict=True)
+        ]
+        copies = [np.array(a) for a in arrays]
+        try:
+            found = evaluate_function(self.module, op.callee_name, [*copies, *outputs])
+        except EvaluationError:
+            return None
+        return found[len(arrays) :]
 
-def _is_tuple(op: relax.OperatorOp) -> bool:
+
+def _is_tuple(op: relax.OperatorOp | relax.CallTIROp) -> bool:
     return isinstance(op.result.type, TupleType)
 
 
-def _is_worth_it(op: relax.OperatorOp) -> bool:
+def _is_worth_it(op: relax.OperatorOp | relax.CallTIROp) -> bool:
     """Whether results have static shapes and are not much larger than the operands."""
     made = known_bytes([op.result])
     if made is None or made > LARGEST_FOLDED:
@@ -219,14 +250,43 @@ def _owned(array: NDArray[Any], others: Sequence[NDArray[Any]]) -> NDArray[Any]:
     return np.array(array, order="C") if is_shared else array
 
 
+def read_constants_directly(module: ModuleOp) -> None:
+    """Let the users of a dataflow block's output that is a constant read a constant of their own.
+
+    Blocks without other operations are erased.
+    """
+    blocks = [op for f in graph_functions(module) for op in f.walk()]
+    for block in [op for op in blocks if isinstance(op, relax.DataflowOp)]:
+        for value, result in zip(block.output.values, block.outputs, strict=True):
+            if isinstance(value.owner, relax.ConstantOp) and value.owner.parent is block.body.block:
+                constant = value.owner.clone()
+                constant.location = value.owner.location
+                assert block.parent is not None
+                block.parent.insert_op_before(constant, block)
+                result.replace_all_uses_with(constant.result)
+        kept = trim_outputs(block)
+        for op in list(kept.body.block.ops):
+            if isinstance(op, relax.ConstantOp) and op.result.first_use is None:
+                Rewriter.erase_op(op)
+        if len(kept.body.block.ops) == 1:
+            Rewriter.erase_op(kept)
+
+
 @dataclass(frozen=True)
 class FoldConstantPass(ModulePass):
-    """Replace operators of constants by their results, unless these are large."""
+    """Replace operators of constants by their results, unless these are large.
+
+    With `kernels` the results of `relax.call_tir` are evaluated too.
+    """
 
     name = "fold-constant"
+    kernels: bool = False
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         written = written_values(op)
-        folds = (FoldTupleField(), FoldSameDtype(written), FoldOperator(written), FoldTupleField())
+        operators = FoldOperator(written, op if self.kernels else None)
+        folds = (FoldTupleField(), FoldSameDtype(written), operators, FoldTupleField())
         for pattern in folds:
             PatternRewriteWalker(pattern, apply_recursively=False).rewrite_module(op)
+        if self.kernels:
+            read_constants_directly(op)

@@ -14,8 +14,8 @@
 ::
 
     relax.func @main(%x: T, %y: T) -> T {
-      %z = relax.call @inner(%x, %y) : …
-    relax.func private @inner(%a: T, %y: T) -> T {
+      %z = relax.call @main_inner(%x, %y) : …
+    relax.func private @main_inner(%a: T, %y: T) -> T {
       %b = relax.add %a, %y : …
       relax.return %b : T
     }
@@ -27,7 +27,9 @@ at run time. TVM's ``LambdaLift``.
 
 from __future__ import annotations
 
+from collections.abc import Container
 from dataclasses import dataclass
+from itertools import chain, count
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -52,9 +54,15 @@ def lambda_lift(module: ModuleOp) -> None:
     taken = set(functions_by_name(module))
     for func in graph_functions(module):
         while (local := _innermost(func)) is not None:
-            name = unique_name(local.func_name.data, taken)
+            name = _new_name(f"{func.sym_name.data}_{local.func_name.data}", taken)
             taken.add(name)
             Rewriter.insert_op(_lift(local, name), InsertPoint.after(func))
+
+
+def _new_name(wanted: str, taken: Container[str]) -> str:
+    """`wanted`, or the first of ``wanted_0``, ``wanted_1``, … that is not taken."""
+    numbered = (f"{wanted}_{number}" for number in count())
+    return next(name for name in chain([wanted], numbered) if name not in taken)
 
 
 def _innermost(func: relax.FuncOp) -> relax.LocalFuncOp | None:

@@ -7,14 +7,15 @@ becomes
     %y = relax.call_tir @relu(%x) : (!relax.tensor<[1, n], f32>) -> !relax.tensor<[1, n], f32>
 
 with a private ``tir.prim_func @relu`` in the module. Operators with the same operand types and
-attributes share one function; scalar constants are inlined. Operators of the runtime, such as
-``relax.linalg.inv``, become calls of its registered functions. TVM's ``LegalizeOps``.
+attributes share one function; scalar constants are inlined, and operands of which only the shape
+matters are no arguments. Operators of the runtime, such as ``relax.linalg.inv``, become calls of
+its registered functions. TVM's ``LegalizeOps``.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import DictionaryAttr, IntegerAttr, ModuleOp, UnitAttr, i1
@@ -63,15 +64,22 @@ TVM_NAMES = {
 """The names of kernels that are not those of their operators; TVM's."""
 
 
+class _Kernel(NamedTuple):
+    """A kernel, and which of the operator's inputs it reads."""
+
+    func: tir.PrimFuncOp
+    read: list[int]
+
+
 @dataclass
 class _Kernels:
     """The kernels that exist in one module, by operator, inputs and attributes."""
 
     module: ModuleOp
     taken: set[str] = field(default_factory=lambda: set[str]())
-    made: dict[Key, tir.PrimFuncOp] = field(default_factory=lambda: dict[Key, tir.PrimFuncOp]())
+    made: dict[Key, _Kernel] = field(default_factory=lambda: dict[Key, _Kernel]())
 
-    def kernel_for(self, op: relax.OperatorOp, inputs: list[Input]) -> tir.PrimFuncOp:
+    def kernel_for(self, op: relax.OperatorOp, inputs: list[Input]) -> _Kernel:
         """The function that computes an operator on these inputs."""
         properties = sorted(op.properties.items(), key=lambda item: item[0])
         key = (op.name, tuple(inputs), tuple(properties))
@@ -82,22 +90,38 @@ class _Kernels:
             kernel = _build(op, inputs, name)
             first = self.module.body.block.first_op
             assert first is not None
-            locate([kernel], op.location)
-            self.module.body.block.insert_op_before(kernel, first)
+            locate([kernel.func], op.location)
+            self.module.body.block.insert_op_before(kernel.func, first)
             self.made[key] = kernel
         return self.made[key]
 
 
-def _build(op: relax.OperatorOp, inputs: list[Input], name: str) -> tir.PrimFuncOp:
+def _build(op: relax.OperatorOp, inputs: list[Input], name: str) -> _Kernel:
     labels = type(op).operand_labels(len(inputs))
     tensors = [_tensor(i, label) for i, label in zip(inputs, labels, strict=True)]
-    params = [t for t in tensors if not isinstance(t, ConstantTensor)]
     outputs = topi.compute_operator(type(op), tensors, op.attribute_values())
-    kernel = build_prim_func([*params, *outputs], name)
+    params = {i: t for i, t in enumerate(tensors) if not isinstance(t, ConstantTensor)}
+    kernel = build_prim_func([*params.values(), *outputs], name)
+    read = [i for i, p in zip(params, kernel.params, strict=False) if _is_needed(p, kernel)]
+    if len(read) < len(params):
+        kernel = build_prim_func([*(params[i] for i in read), *outputs], name)
     kernel.properties["attrs"] = DictionaryAttr(
         {PRIVATE: UnitAttr(), "tir.noalias": IntegerAttr(1, i1)}
     )
-    return kernel
+    return _Kernel(kernel, read)
+
+
+def _is_needed(param: SSAValue, kernel: tir.PrimFuncOp) -> bool:
+    """Whether a kernel reads a buffer, or its symbols, which no other parameter determines."""
+    if param.first_use is not None:
+        return True
+    others = {s for p in kernel.params if p is not param for s in _symbols(p)}
+    return not _symbols(param) <= others
+
+
+def _symbols(param: SSAValue) -> set[str]:
+    dims = param.type.dims if isinstance(param.type, tir.BufferType) else ()
+    return {s for dim in dims for s in dim.symbols()}
 
 
 def _tensor(given: Input, name: str) -> Tensor:
@@ -210,7 +234,7 @@ def _legalize(op: relax.OperatorOp, kernels: _Kernels) -> None:
         inputs = opaque
     else:
         names = {}
-    kernel = kernels.kernel_for(op, inputs)
+    kernel, read = kernels.kernel_for(op, inputs)
     back: dict[Atom, IntExpr] = {}
     for dim, symbol in names.items():
         atom = symbol.as_atom
@@ -226,8 +250,7 @@ def _legalize(op: relax.OperatorOp, kernels: _Kernels) -> None:
         if index_params
         else None
     )
-    pairs = zip(op.operands, inputs, strict=True)
-    args = [o for o, i in pairs if isinstance(i, relax.TensorType)]
+    args = [op.operands[i] for i in read]
     _replace(op, relax.CallTIROp(kernel.sym_name.data, args, op.result.type, variables))
 
 

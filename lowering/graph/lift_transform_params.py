@@ -18,32 +18,29 @@
       %0 = relax.permute_dims %w : …
 
 Parameters that are still needed come first. What depends on nothing, such as zeros, stays.
-Functions without `num_input` are unchanged. TVM's ``LiftTransformParams``.
+Functions without `num_input` are unchanged. With `shared_transform` functions of the same
+parameters share one function @transform_params, of what all of them compute. TVM's
+``LiftTransformParams``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, ModuleOp, StringAttr, i64
-from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
+from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr
+from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
-from xdsl.utils.exceptions import PassFailedException
 
 from ...dialects import relax
 from ...dialects.diagnostics import Diagnostic
 from ...dialects.int_expr import sym
-from ...dialects.parameters import value_name
-from ...dialects.relax.operators.inference import tuple_type
-from ...dialects.relax.operators.markers import StopLiftParamsOp
-from ...dialects.relax.symbols import determined_symbols, undeclared_symbol
 from ..functions import functions_by_name, graph_functions, unique_name
-from .compile_time import NUM_INPUT, CompileTime, num_input
-from .dead_code import remove_all_unused
-from .values import canonical
+from .compile_time import CompileTime, num_input
+from .lifted_params import missing_symbols, needed_values, read_lifted, transform_function
+from .shared_transform_params import share_transform_params
 
 
 def lift_transform_params(module: ModuleOp) -> None:
@@ -65,9 +62,10 @@ def _lift(module: ModuleOp, func: relax.FuncOp, count: int) -> None:
         if lifted:
             raise Diagnostic(f"expected no function '{name}' yet, got one", func)
         return
-    outputs = _needed(func, known, count)
-    transform = _transform(name, func.params[count:], outputs, known)
-    _use(func, count, outputs, transform)
+    outputs = needed_values(func, known, count)
+    transform = transform_function(name, func.params[count:], outputs, known)
+    read_lifted(func, count, outputs)
+    _pass_symbols(func, transform)
     module.body.block.insert_op_after(transform, func)
 
 
@@ -76,119 +74,9 @@ def _lines(func: relax.FuncOp) -> Iterator[Operation]:
         yield from op.body.block.ops if isinstance(op, relax.DataflowOp) else (op,)
 
 
-def _needed(func: relax.FuncOp, known: CompileTime, count: int) -> list[SSAValue]:
-    """Known values that what stays uses: parameters first, each in order."""
-    used: set[SSAValue] = set()
-    for op in func.walk():
-        if len(op.results) == 1 and known.uses_parameters(op.results[0]):
-            continue
-        if not isinstance(op, relax.OutputOp):
-            used |= {canonical(o) for o in op.operands if known.uses_parameters(o)}
-    params = [p for p in func.params[count:] if p in used]
-    return [*params, *(v for v in known.values if v in used and v not in params)]
-
-
-def _transform(
-    name: str, params: Sequence[SSAValue], outputs: Sequence[SSAValue], known: CompileTime
-) -> relax.FuncOp:
-    """The function of the tuple of parameters, with the tuple of outputs."""
-    type_ = tuple_type([p.type for p in params])
-    body, inner = Block(arg_types=[type_]), Block()
-    body.args[0].name_hint = "params"
-    mapper: dict[SSAValue, SSAValue] = {}
-
-    def place(value: SSAValue) -> SSAValue:
-        value = canonical(value)
-        if value in mapper:
-            return mapper[value]
-        if value in params:
-            new: Operation = relax.TupleGetItemOp(body.args[0], list(params).index(value))
-        else:
-            assert isinstance(value.owner, Operation)
-            operands = {o: place(o) for o in value.owner.operands}
-            new = value.owner.clone(operands)
-        inner.add_op(new)
-        new.results[0].name_hint = value.name_hint
-        mapper[value] = new.results[0]
-        return new.results[0]
-
-    for value, depends in known.values.items():
-        if depends and value not in params and _leads_to(value, outputs):
-            place(value)
-    result = relax.TupleOp([place(v) for v in outputs])
-    inner.add_ops([result, relax.OutputOp([result.result])])
-    dataflow = relax.DataflowOp(Region(inner), [result.result.type])
-    body.add_ops([dataflow, relax.ReturnOp(dataflow.outputs[0])])
-    attrs = DictionaryAttr({NUM_INPUT: IntegerAttr(0, i64)})
-    return relax.FuncOp(name, ["params"], result.result.type, Region(body), attrs=attrs)
-
-
-def _leads_to(value: SSAValue, outputs: Sequence[SSAValue]) -> bool:
-    """Whether an output is computed from a value."""
-    work, seen = [*outputs], set[SSAValue]()
-    while work:
-        found = canonical(work.pop())
-        if found is value:
-            return True
-        if found not in seen and isinstance(found.owner, Operation):
-            seen.add(found)
-            work += found.owner.operands
-    return False
-
-
-def _use(
-    func: relax.FuncOp, count: int, outputs: Sequence[SSAValue], transform: relax.FuncOp
-) -> None:
-    """Let the outputs be parameters of the function, in the place of its own."""
-    block, names = func.body.block, [n.data for n in func.param_names.data[:count]]
-    old = list(block.args[count:])
-    new: list[SSAValue] = []
-    for value in outputs:
-        names.append(unique_name(_name(value, func), names))
-        arg = block.insert_arg(value.type, len(block.args))
-        arg.name_hint = value_name(names[-1])
-        new.append(arg)
-    for value, arg in zip(outputs, new, strict=True):
-        for visible in _forms(value, func):
-            visible.replace_all_uses_with(arg)
-    func.param_names = ArrayAttr([StringAttr(n) for n in names])
-    for op in [o for o in func.walk() if isinstance(o, StopLiftParamsOp)]:
-        if op.data.type == op.result.type:
-            op.result.replace_all_uses_with(op.data)
-            Rewriter.erase_op(op)
-    remove_all_unused(func)
-    for param in reversed(old):
-        block.erase_arg(param)
-    _declare_symbols(func, outputs, transform)
-
-
-def _forms(value: SSAValue, func: relax.FuncOp) -> list[SSAValue]:
-    """A value of a dataflow block, and the result of the block that it is."""
-    found = [value]
-    for op in func.body.block.ops:
-        if isinstance(op, relax.DataflowOp):
-            pairs = zip(op.output.values, op.outputs, strict=True)
-            found += [outer for inner, outer in pairs if inner is value]
-    return found
-
-
-def _name(value: SSAValue, func: relax.FuncOp) -> str:
-    if isinstance(value, BlockArgument):
-        return func.names[value.index]
-    return value.name_hint or "param"
-
-
-def _declare_symbols(
-    func: relax.FuncOp, outputs: Sequence[SSAValue], transform: relax.FuncOp
-) -> None:
+def _pass_symbols(func: relax.FuncOp, transform: relax.FuncOp) -> None:
     """Pass the symbols that lifted parameters declared as one more result, a shape."""
-    missing: list[str] = []
-    while True:
-        declared = {*determined_symbols(p.type for p in func.params), *missing}
-        found = undeclared_symbol(func.body.block, declared)
-        if found is None:
-            break
-        missing.append(found[0])
+    missing = missing_symbols(func)
     if not missing:
         return
     dims = [sym(s) for s in missing]
@@ -213,11 +101,13 @@ class LiftTransformParamsPass(ModulePass):
     """Move what depends on parameters alone to functions that run before the inputs are known."""
 
     name = "lift-transform-params"
-    shared_transform: bool = False
+    shared_transform: bool | tuple[str, ...] = False
+    """Whether functions share what they lift, or the names of those that do."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        if self.shared_transform:
-            raise PassFailedException(
-                "expected shared_transform=False: each function has parameters of its own"
-            )
-        lift_transform_params(op)
+        if not self.shared_transform:
+            lift_transform_params(op)
+        elif isinstance(self.shared_transform, bool):
+            share_transform_params(op)
+        else:
+            share_transform_params(op, self.shared_transform)

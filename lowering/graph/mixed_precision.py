@@ -16,8 +16,9 @@ convolutions that are quicker with fewer products (`use-winograd`); the fused ke
 round where a contraction reads. Constants are rounded once.
 
 As part of the pipeline, which `build(…, precision=…)` tells the dtype by the attribute
-"relax.precision" of the module, the pass follows those that look for patterns of float32. TVM's
-``ToMixedPrecision``, which also converts other operators.
+"relax.precision" of the module, the pass follows those that look for patterns of float32. With
+`out_dtype` it converts whole graphs to float16 instead, as `float16_graph.py` says and as TVM's
+``ToMixedPrecision`` does.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ from ...dialects.attributes import PRECISION
 from ...dialects.relax.operators.attention import AttentionOp
 from ...dialects.relax.operators.words import numbers_in_word
 from ..functions import graph_functions
+from .float16_graph import NARROW, WIDE, convert_graphs
 from .graph_builder import GraphBuilder, replace_result
 from .layers import Layer, is_attention, is_layer
 from .winograd import blocking_of
@@ -44,14 +46,28 @@ DTYPES = ("bfloat16", "float16")
 
 @dataclass(frozen=True)
 class ToMixedPrecisionPass(ModulePass):
-    """Contract float32 in fewer bits, and sum in float32."""
+    """Contract float32 in fewer bits, and sum in float32.
+
+    With `out_dtype`, the dtype of the contractions' results, operators that follow them are in
+    float16 too, and so are the parameters named in `fp16_input_names`.
+    """
 
     name = "to-mixed-precision"
     dtype: str = ""
     """The dtype of operands; by default that of the attribute of the module, if it has one."""
     target: str = "llvm"
+    out_dtype: str = ""
+    fp16_input_names: tuple[str, ...] = ()
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
+        if self.out_dtype:
+            if self.out_dtype not in (NARROW, WIDE):
+                raise ValueError(
+                    f"expected out_dtype of '{self.name}' {WIDE} or {NARROW}, "
+                    f"got '{self.out_dtype}'"
+                )
+            convert_graphs(op, self.out_dtype, self.fp16_input_names)
+            return
         asked = op.attributes.pop(PRECISION, None)
         dtype = self.dtype or (asked.data if isinstance(asked, StringAttr) else "")
         if not dtype:

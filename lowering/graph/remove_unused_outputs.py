@@ -23,25 +23,35 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from ...dialects import relax
 from ...dialects.relax.operators.inference import tuple_type
-from ..functions import graph_functions, private_calls
+from ..functions import call_graph, functions_by_name, graph_functions, private_calls
 from .dead_code import remove_all_unused
+from .refresh_types import refresh_types
 
 
 def remove_unused_outputs(module: ModuleOp) -> None:
-    """Change all private graph functions that are only called, and their calls, in place."""
+    """Change all private graph functions that are only called, and their calls, in place.
+
+    What callers compute of the results has the types that follow from the new ones.
+    """
+    changed: set[str] = set()
     for func in graph_functions(module):
         calls = private_calls(module, func)
-        if calls and isinstance(func.result_type, TupleType):
-            _remove(func, calls)
+        if calls and isinstance(func.result_type, TupleType) and _remove(func, calls):
+            changed.add(func.sym_name.data)
+    functions = functions_by_name(module)
+    for name, called in call_graph(functions).items():
+        caller = functions[name]
+        if isinstance(caller, relax.FuncOp) and changed.intersection(called):
+            refresh_types(caller, functions)
 
 
-def _remove(func: relax.FuncOp, calls: Sequence[relax.CallOp]) -> None:
+def _remove(func: relax.FuncOp, calls: Sequence[relax.CallOp]) -> bool:
     users = [use.operation for call in calls for use in call.result.uses]
     fields = [op for op in users if isinstance(op, relax.TupleGetItemOp)]
     used = sorted({f.index.data for f in fields})
     assert isinstance(func.result_type, TupleType)
     if len(fields) != len(users) or not used or len(used) == len(func.result_type.types.data):
-        return
+        return False
     last = func.body.block.last_op
     assert isinstance(last, relax.ReturnOp)
     result = _selected(last, used)
@@ -50,6 +60,7 @@ def _remove(func: relax.FuncOp, calls: Sequence[relax.CallOp]) -> None:
     remove_all_unused(func)
     for call in calls:
         _use_fields(call, used)
+    return True
 
 
 def _selected(last: relax.ReturnOp, used: Sequence[int]) -> SSAValue:

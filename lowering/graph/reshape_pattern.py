@@ -21,13 +21,28 @@ MOST_POINTS = 4096
 def is_reshape(func: tir.PrimFuncOp) -> bool:
     """Whether a kernel copies its input's elements in order; ``False`` if that is not proved."""
     buffers = [p for p in func.params if isinstance(p.type, tir.BufferType)]
+    return len(buffers) == 2 and reshaped_argument(func) == 0
+
+
+def reshaped_argument(func: tir.PrimFuncOp) -> int | None:
+    """Which buffer a kernel copies to its last one in order, if it uses no other.
+
+    `None` if that is not proved.
+    """
+    buffers = [p for p in func.params if isinstance(p.type, tir.BufferType)]
+    used = [p for p in buffers if p.first_use is not None]
+    copies = len(used) == 2 and used[-1] is buffers[-1] and _copies_in_order(func, used)
+    return buffers.index(used[0]) if copies else None
+
+
+def _copies_in_order(func: tir.PrimFuncOp, buffers: Sequence[SSAValue]) -> bool:
     loads = [op for op in func.walk() if isinstance(op, tir.LoadOp)]
     stores = [op for op in func.walk() if isinstance(op, tir.StoreOp)]
     blocks = blocks_in(func)
-    if (len(buffers), len(loads), len(stores), len(blocks)) != (2, 1, 1, 1):
+    if (len(loads), len(stores), len(blocks)) != (1, 1, 1):
         return False
     (load,), (store,), (block,) = loads, stores, blocks
-    if [load.buffer, store.buffer] != buffers or store.value is not load.result:
+    if [load.buffer, store.buffer] != list(buffers) or store.value is not load.result:
         return False
     axes: dict[SSAValue, IntExpr] = {}
     ranges: dict[Sym, Interval] = {}

@@ -14,9 +14,9 @@ from ...te.expr import Imm, Load, PrimExpr, Value, Var
 from .buffers import Buffer
 from .expressions import reads_memory
 from .regions import HINTS, RegionParser
+from .script_calls import META
 from .statement_reader import StatementReader
 
-META = ("T.meta_var", "I.meta_var")
 ALLOCATIONS = ("T.alloc_buffer", "T.sblock_alloc_buffer", "T.decl_buffer")
 
 

@@ -20,6 +20,7 @@ from .relax_control import ControlParser
 from .relax_reader import FunctionName, ModuleName, NotOutput, Options, RelaxReader, Signature
 from .relax_values import ValueParser
 from .scope import Scope
+from .script_calls import META
 
 
 class RelaxFuncParser(RelaxReader):
@@ -91,10 +92,8 @@ class RelaxFuncParser(RelaxReader):
             raise self.error(self.node, f"expected '{self.node.name}' to return a value")
         if annotated is not None and not says_less(annotated, value.type):
             assert self.node.returns is not None
-            raise self.error(
-                self.node.returns,
-                f"expected '{self.node.name}' to return {annotated}, got {value.type}",
-            )
+            message = f"expected '{self.node.name}' to return {annotated}, got {value.type}"
+            self.scope.source.warn(self.node.returns, message)
         return value
 
     def statement(self, node: ast.stmt) -> None:
@@ -215,16 +214,21 @@ class RelaxFuncParser(RelaxReader):
         names = [n.id for n in target.elts if isinstance(n, ast.Name)]
         if len(names) != len(target.elts):
             raise self.error(target, "expected names on the left")
-        if isinstance(node, ast.Tuple) and all(is_symbol(self.exprs, n) for n in node.elts):
+        if isinstance(node, ast.Tuple) and all(map(self._is_constant, node.elts)):
             self._check_count(target, len(node.elts))
-            for name in names:
-                self.scope.bind(name, symbol(name))
+            for name, element in zip(target.elts, node.elts, strict=True):
+                assert isinstance(name, ast.Name)
+                self._bind(name, element)
             return
         value = self.value(node)
         fields = getattr(value.type, "types", None)
         self._check_count(target, 1 if fields is None else len(fields.data))
         for i, name in enumerate(names):
             self.name_value(name, self.field(value, i, node))
+
+    def _is_constant(self, node: ast.expr) -> bool:
+        """Whether an expression is a new symbol or a Python value: ``I.meta_var(16)``."""
+        return is_symbol(self.exprs, node) or self.path(node) in META
 
     def _check_count(self, target: ast.Tuple, count: int) -> None:
         if len(target.elts) != count:
@@ -233,6 +237,8 @@ class RelaxFuncParser(RelaxReader):
     def _bind(self, target: ast.Name, node: ast.expr) -> None:
         if is_symbol(self.exprs, node):
             self.scope.bind(target.id, symbol(target.id))
+        elif isinstance(node, ast.Call) and self.path(node) in META:
+            self.scope.bind(target.id, self.exprs.eval(node))
         elif self.is_module_name(node):
             self.scope.bind(target.id, ModuleName())
         elif isinstance(node, ast.Attribute) and self.is_module_name(node.value):

@@ -64,8 +64,14 @@ def call(exprs: ExprReader, node: ast.Call) -> Any:
     return function(*args, **keywords)
 
 
+META = ("I.meta_var", "T.meta_var")
+"""Functions whose value is that of their argument, without a variable for it."""
+
+
 def _script_call(exprs: ExprReader, node: ast.Call, path: str) -> Any:
     name = path.removeprefix("T.")
+    if path in ("I.meta_var", "R.prim_value") and len(node.args) == 1 and not node.keywords:
+        return exprs.eval(node.args[0])
     if not path.startswith("T."):
         raise exprs.error(node.func, f"expected a function of TensorIR, got '{path}'")
     if name in DTYPES:

@@ -47,4 +47,4 @@ def test_passes_keep_the_result(name):
 
 def test_a_lifted_function_has_the_attributes():
     mod = relax.transform.LambdaLift()(from_source(MODULE))
-    assert mod["inner"].attrs == {"kind": "own"}
+    assert mod["main_inner"].attrs == {"kind": "own"}

@@ -9,11 +9,11 @@ relax.func @main(%x: !relax.tensor<[n], f32>, %y: !relax.tensor<[m], f32>) -> !r
     relax.return %s : !relax.shape<[m, n]>
   }
   // CHECK-NEXT: %n = relax.prim_value : !relax.prim<i64, n>
-  // CHECK-NEXT: %z = relax.call @inner(%y, %y, %n)
+  // CHECK-NEXT: %z = relax.call @main_inner(%y, %y, %n)
   %z = relax.invoke %f(%y) : !relax.func<(!relax.tensor<[m], f32>) -> !relax.shape<[m, n]>>, (!relax.tensor<[m], f32>) -> !relax.shape<[m, n]>
   relax.return %z : !relax.shape<[m, n]>
 }
-// CHECK: relax.func private @inner(%a: !relax.tensor<[m], f32>, %y: !relax.tensor<[m], f32>, %n: !relax.prim<i64, n>) -> !relax.shape<[m, n]> {
+// CHECK: relax.func private @main_inner(%a: !relax.tensor<[m], f32>, %y: !relax.tensor<[m], f32>, %n: !relax.prim<i64, n>) -> !relax.shape<[m, n]> {
 // CHECK-NEXT: relax.add %a, %y
 
 // -----
@@ -29,10 +29,10 @@ relax.func @nested(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
     %d = relax.invoke %g(%x) : !relax.func<(!relax.tensor<[n], f32>) -> !relax.tensor<[n], f32>>, (!relax.tensor<[n], f32>) -> !relax.tensor<[n], f32>
     relax.return %d : !relax.tensor<[n], f32>
   }
-  // CHECK-NEXT: relax.call @outer(%x, %x)
+  // CHECK-NEXT: relax.call @nested_outer(%x, %x)
   %y = relax.invoke %f(%x) : !relax.func<(!relax.tensor<[n], f32>) -> !relax.tensor<[n], f32>>, (!relax.tensor<[n], f32>) -> !relax.tensor<[n], f32>
   relax.return %y : !relax.tensor<[n], f32>
 }
-// CHECK: relax.func private @outer(%a: !relax.tensor<[n], f32>, %x: !relax.tensor<[n], f32>)
-// CHECK-NEXT: relax.call @inner(%x, %a)
-// CHECK: relax.func private @inner(%b: !relax.tensor<[n], f32>, %a: !relax.tensor<[n], f32>)
+// CHECK: relax.func private @nested_outer(%a: !relax.tensor<[n], f32>, %x: !relax.tensor<[n], f32>)
+// CHECK-NEXT: relax.call @nested_inner(%x, %a)
+// CHECK: relax.func private @nested_inner(%b: !relax.tensor<[n], f32>, %a: !relax.tensor<[n], f32>)

@@ -1,7 +1,4 @@
 // RUN: xrelax-opt %s -p lift-transform-params --split-input-file | filecheck %s
-// RUN: not xrelax-opt %s -p 'lift-transform-params{shared-transform=true}' --split-input-file 2>&1 | filecheck %s --check-prefix=SHARED
-
-// SHARED: expected shared_transform=False
 
 // What depends on %w alone is lifted up to the marker, zeros are not; %v is still used.
 // CHECK-LABEL: relax.func @main(%x: {{.*}}, %v: {{.*}}, %t: {{.*}}) -> {{.*}} attributes {num_input = 1 : i64}

@@ -94,8 +94,8 @@ relax.func @open(%h: !relax.tensor<rank 1, f32>, %x: !relax.tensor<rank 1, f32>)
 
 // LIFT-LABEL: relax.func @main
 // LIFT:         %[[M:.*]] = relax.prim_value : !relax.prim<i64, m>
-// LIFT-NEXT:    relax.call @local(%h, %[[M]])
-// LIFT:       relax.func private @local(%g: !relax.tensor<[4], f32>, %m: !relax.prim<i64, m>)
+// LIFT-NEXT:    relax.call @main_local(%h, %[[M]])
+// LIFT:       relax.func private @main_local(%g: !relax.tensor<[4], f32>, %m: !relax.prim<i64, m>)
 // LIFT-NEXT:    relax.loop @step to m carried (%g)
 relax.func private @step(%i: !relax.prim<i64, i>, %h: !relax.tensor<[k], f32>) -> tuple<!relax.tensor<[k], f32>> {
   %o = relax.tuple(%h) : (!relax.tensor<[k], f32>) -> tuple<!relax.tensor<[k], f32>>

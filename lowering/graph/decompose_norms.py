@@ -1,0 +1,146 @@
+"""`decompose-ops-for-training`: normalizations become operators that have gradients.
+
+::
+
+    %1 = relax.nn.layer_norm %x, %gamma, %beta : …
+
+⇒
+
+    %2 = relax.mean %x : …                                  with the axes, which keep dims of 1
+    %3 = relax.subtract %x, %2 : …
+    %4 = relax.variance %x : …
+    %1 = (%3 / sqrt(%4 + epsilon)) * %gamma + %beta
+
+A batch normalization in training takes mean and variance from its data, and gives the moving ones
+of the next step: ``(1 - momentum) * moving_mean + momentum * mean``. In inference it takes the
+moving ones (`decompose-ops-for-inference` with `norms`). Operators in float16 and bfloat16, and
+layer normalizations of other axes than the last ones, are kept. TVM's ``DecomposeOpsForTraining``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import SSAValue
+from xdsl.passes import ModulePass
+from xdsl.rewriter import Rewriter
+
+from ...dialects import relax
+from ...dialects.diagnostics import Diagnostic
+from ...dialects.relax.operators.batch_norm import BatchNormOp
+from ...dialects.relax.operators.normalization import LayerNormOp
+from ..functions import graph_functions, names_text
+from .graph_builder import GraphBuilder, replace_result
+from .written import touches, written_values
+
+WIDE = ("float32", "float64")
+
+
+def decompose_norms(module: ModuleOp, func_name: str | None, training: bool) -> None:
+    """Decompose the normalizations of graph functions, or of the one of this name, in place.
+
+    Layer normalizations are only decomposed for training. Raises Diagnostic for an unknown name.
+    """
+    written = written_values(module)
+    for func in chosen_functions(module, func_name):
+        for op in list(func.walk()):
+            if not isinstance(op, BatchNormOp | LayerNormOp) or touches(op, written):
+                continue
+            type_ = op.data.type
+            assert isinstance(type_, relax.TensorType)
+            if type_.rank is None or type_.dtype not in WIDE:
+                continue
+            if isinstance(op, BatchNormOp):
+                _decompose_batch_norm(op, type_.rank, training)
+            elif training:
+                _decompose_layer_norm(op, type_.rank)
+
+
+def chosen_functions(module: ModuleOp, name: str | None) -> list[relax.FuncOp]:
+    """The graph function of a name, or all of them; raises Diagnostic for an unknown name."""
+    functions = graph_functions(module)
+    found = [f for f in functions if name in (None, f.sym_name.data)]
+    if not found and name is not None:
+        known = names_text(f.sym_name.data for f in functions)
+        raise Diagnostic(f"expected a graph function of the module ({known}), got '{name}'")
+    return found
+
+
+def _decompose_batch_norm(op: BatchNormOp, rank: int, training: bool) -> None:
+    build, attributes = GraphBuilder(op), op.attribute_values()
+    others = [axis for axis in range(rank) if axis != attributes["axis"] % rank]
+    mean, variance = op.moving_mean, op.moving_var
+    if training:
+        mean = build("mean", op.data, axis=others)
+        variance = build("variance", op.data, axis=others)
+
+    def spread(value: SSAValue) -> SSAValue:
+        return build("expand_dims", value, axis=others)
+
+    centred = build("subtract", op.data, spread(mean))
+    result = _divided(build, centred, spread(variance), attributes["epsilon"])
+    if attributes["scale"]:
+        result = build("multiply", result, spread(op.gamma))
+    if attributes["center"]:
+        result = build("add", result, spread(op.beta))
+    fields = [result, mean, variance]
+    if training:
+        inner = build.inserted(relax.TupleOp(fields))
+        normalized = build.inserted(relax.TupleGetItemOp(inner, 0))
+        momentum = attributes["momentum"]
+        moved = [
+            _moved(build, old, new, momentum)
+            for old, new in ((op.moving_mean, mean), (op.moving_var, variance))
+        ]
+        fields = [normalized, *moved]
+    whole = relax.TupleOp(fields)
+    whole.location = op.location
+    whole.result.name_hint = op.result.name_hint
+    Rewriter.replace_op(op, whole)
+
+
+def _divided(
+    build: GraphBuilder, centred: SSAValue, variance: SSAValue, epsilon: float
+) -> SSAValue:
+    deviation = build("sqrt", build("add", variance, _number(build, epsilon, variance)))
+    return build("divide", centred, deviation)
+
+
+def _moved(build: GraphBuilder, old: SSAValue, new: SSAValue, momentum: float) -> SSAValue:
+    kept = build("multiply", _number(build, 1 - momentum, old), old)
+    return build("add", kept, build("multiply", _number(build, momentum, new), new))
+
+
+def _number(build: GraphBuilder, value: float, like: SSAValue) -> SSAValue:
+    assert isinstance(like.type, relax.TensorType) and like.type.dtype is not None
+    return build.constant(value, like.type.dtype)
+
+
+def _decompose_layer_norm(op: LayerNormOp, rank: int) -> None:
+    attributes = op.attribute_values()
+    axes: tuple[int, ...] = attributes["axes"]
+    if [axis % rank for axis in axes] != list(range(rank - len(axes), rank)):
+        return
+    build = GraphBuilder(op)
+    mean = build("mean", op.data, axis=axes, keepdims=True)
+    centred = build("subtract", op.data, mean)
+    variance = build("variance", op.data, axis=axes, keepdims=True)
+    result = _divided(build, centred, variance, attributes["epsilon"])
+    if attributes["scale"]:
+        result = build("multiply", result, op.gamma)
+    if attributes["center"]:
+        result = build("add", result, op.beta)
+    replace_result(op, result)
+
+
+@dataclass(frozen=True)
+class DecomposeOpsForTrainingPass(ModulePass):
+    """Decompose normalizations into operators that have gradients, by default in all functions."""
+
+    name = "decompose-ops-for-training"
+    func_name: str | None = None
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        decompose_norms(op, self.func_name, training=True)

@@ -1,0 +1,131 @@
+"""Functions of TVM's virtual machine that programs call by name, as ``vm.builtin.…``.
+
+`attention_kv_cache_…` keeps the keys or values of a decoder: `create` with the first rows, a shape
+to reserve, and the number of rows that count (-1 for all); `append` grows it; `window_override`
+writes over the oldest rows once `size` are there, except for some first ones `with_sinks`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .registry import register_func
+from .tensor import Tensor, array, from_numpy
+
+
+class AttentionKVCache:
+    """Rows that a decoder has computed, in memory that grows."""
+
+    def __init__(self, init: Tensor, reserved: Sequence[int], filled: int):
+        first = init.view()
+        self.data: NDArray[Any] = np.empty(tuple(reserved), first.dtype)
+        self.filled = self.position = 0
+        self.append(init)
+        if filled >= 0:
+            self.filled = self.position = filled
+
+    def append(self, value: Tensor) -> None:
+        """Append rows; raises ValueError for another dtype or shape of a row."""
+        rows = self._rows(value)
+        self._reserve(self.filled + len(rows))
+        self.data[self.filled : self.filled + len(rows)] = rows
+        self.filled += len(rows)
+
+    def override(self, value: Tensor, size: int, sinks: int = 0) -> None:
+        """Write rows at the current position of a window of `size` rows, after the sinks if full.
+
+        Raises ValueError for more rows than fit.
+        """
+        rows = self._rows(value)
+        if len(rows) > size - sinks:
+            raise ValueError(f"expected at most {size - sinks} rows of a window, got {len(rows)}")
+        self._reserve(min(self.filled + len(rows), size))
+        count = min(len(rows), size - self.position)
+        self.data[self.position : self.position + count] = rows[:count]
+        self.filled = min(self.filled + len(rows), size)
+        self.position = min(self.position + len(rows), size)
+        if count < len(rows):
+            self.data[sinks : sinks + len(rows) - count] = rows[count:]
+            self.position = len(rows) - count + sinks
+
+    def view(self, shape: Sequence[int] | None = None) -> Tensor:
+        """The rows, which must have this shape if one is given."""
+        rows = self.data[: self.filled]
+        if shape is not None and tuple(shape) != rows.shape:
+            raise ValueError(f"expected shape {rows.shape} of the cache, got {tuple(shape)}")
+        return from_numpy(rows)
+
+    def _rows(self, value: Tensor) -> NDArray[Any]:
+        rows = value.view()
+        if rows.dtype != self.data.dtype or rows.shape[1:] != self.data.shape[1:]:
+            expected = f"{self.data.dtype} of {self.data.shape[1:]}"
+            raise ValueError(
+                f"expected rows of {expected} for the cache, got {rows.dtype} of {rows.shape[1:]}"
+            )
+        return rows
+
+    def _reserve(self, rows: int) -> None:
+        reserved = max(len(self.data), 1)
+        while reserved < rows:
+            reserved *= 2
+        if reserved > len(self.data):
+            old, self.data = self.data, np.empty((reserved, *self.data.shape[1:]), self.data.dtype)
+            self.data[: len(old)] = old
+
+
+def _changed(change: Callable[..., None]) -> Callable[..., AttentionKVCache]:
+    """A function that changes a cache and returns it."""
+
+    def call(cache: AttentionKVCache, *args: Any) -> AttentionKVCache:
+        change(cache, *args)
+        return cache
+
+    return call
+
+
+def _multinomial_from_uniform(prob: Tensor, uniform: Tensor) -> Tensor:
+    """For each row, the first index at which the sum of probabilities exceeds the sample."""
+    sums: NDArray[Any] = np.cumsum(prob.numpy(), axis=1, dtype=np.float64)
+    above = sums > uniform.numpy().reshape(-1, 1)
+    above[:, -1] = True  # sums may be less than 1
+    found: NDArray[Any] = above.argmax(axis=1)
+    return array(found.reshape(-1, 1).astype(np.int64))
+
+
+def _pop_all(caches: Sequence[AttentionKVCache], count: int) -> None:
+    """Remove the last rows of each cache; raises ValueError for more than it has."""
+    for cache in caches:
+        if count > cache.filled:
+            raise ValueError(f"expected at most {cache.filled} rows to remove, got {count}")
+    for cache in caches:
+        cache.filled -= count
+
+
+def _clear_all(caches: Sequence[AttentionKVCache]) -> None:
+    for cache in caches:
+        cache.filled = cache.position = 0
+
+
+def _field(value: Sequence[Any], index: int) -> Any:
+    return value[index]
+
+
+BUILTINS: dict[str, Callable[..., Any]] = {
+    "attention_kv_cache_create": AttentionKVCache,
+    "attention_kv_cache_append": _changed(AttentionKVCache.append),
+    "attention_kv_cache_window_override": _changed(AttentionKVCache.override),
+    "attention_kv_cache_window_override_with_sinks": _changed(AttentionKVCache.override),
+    "attention_kv_cache_view": AttentionKVCache.view,
+    "attention_kv_cache_array_popn": _pop_all,
+    "attention_kv_cache_array_clear": _clear_all,
+    "multinomial_from_uniform": _multinomial_from_uniform,
+    "tuple_getitem": _field,
+}
+"""The functions by name."""
+
+for _name, _function in BUILTINS.items():
+    register_func(f"vm.builtin.{_name}", _function)
