@@ -26,6 +26,7 @@ AXIS_KINDS = {
     "T.axis.scan": "scan",
     "T.axis.opaque": "opaque",
 }
+BUFFERS = ("T.alloc_buffer", "T.sblock_alloc_buffer", "T.match_buffer")
 REMAP_KINDS = {"S": "spatial", "R": "reduce"}
 
 
@@ -67,6 +68,8 @@ class BlockParser:
             with parser.emitter.inside(pending.body):
                 if rest and self._is_init(rest[0]):
                     self._init(rest.pop(0))
+                else:
+                    self._late_init(rest, pending.body)
                 while rest and self._header(rest[0], pending):
                     rest.pop(0)
                 parser.body(rest)
@@ -86,6 +89,20 @@ class BlockParser:
             writes if pending.writes is None else pending.writes,
             pending.annotations,
         )
+
+    def _late_init(self, rest: list[ast.stmt], body: Block) -> None:
+        """``with T.init():`` below the buffers of a block, above which the operation goes."""
+        count = next((i for i, s in enumerate(rest) if self._is_init(s)), 0)
+        calls = [s.value if isinstance(s, ast.Assign) else s for s in rest[:count]]
+        if not count or any(self.statements.called(c) not in BUFFERS for c in calls):
+            return
+        self.statements.body(rest[:count])
+        self._init(rest[count])
+        del rest[: count + 1]
+        init = body.last_op
+        assert isinstance(init, tir.InitOp) and body.first_op is not None
+        init.detach()
+        body.insert_op_before(init, body.first_op)
 
     def _is_init(self, node: ast.stmt) -> bool:
         is_with = isinstance(node, ast.With)

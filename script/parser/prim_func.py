@@ -51,6 +51,8 @@ class PrimFuncParser:
             emitter = Emitter(block)
             self._define_parameters(emitter, block)
             StatementParser(self.scope, emitter).function_body(body)
+        if private and "global_symbol" in self.attrs:
+            raise self.exprs.error(self.node, "expected a private function without 'global_symbol'")
         if private:
             self.attrs[PRIVATE] = UnitAttr()
         attrs = DictionaryAttr(self.attrs) if self.attrs else None

@@ -11,7 +11,7 @@ from xdsl.ir import Block, Region
 from ...dialects import tir
 from ...te.emit import Emitter
 from ...te.expr import ExternCall, Imm, PrimExpr
-from ...te.intrinsics import boolean
+from ...te.intrinsics import FUNCTIONS, boolean
 from .bindings import BindingParser
 from .blocks import BlockParser
 from .buffers import describe_statement
@@ -127,6 +127,8 @@ class StatementParser(StatementReader):
             return
         condition = self.emitter.value(boolean(test))
         arms = [self._arm(node.body), self._arm(node.orelse) if node.orelse else Region()]
+        if node.orelse and isinstance(arms[1].block.first_op, scf.YieldOp):
+            arms[1] = Region()  # an else without effects
         self.emitter.add(scf.IfOp(condition, [], arms[0], arms[1]))
 
     def _arm(self, statements: Sequence[ast.stmt]) -> Region:
@@ -187,7 +189,7 @@ class StatementParser(StatementReader):
             raise self.error(node, f"expected {path} at the start of a block")
         if isinstance(node.value, ast.Call) and path == "T.evaluate" and len(node.value.args) == 1:
             self._evaluate(self.exprs.expr(node.value.args[0]))
-        elif path == "T.call_extern":
+        elif path == "T.call_extern" or path.removeprefix("T.") in FUNCTIONS:
             self._evaluate(self.exprs.expr(node.value))
         else:
             shown = ast.unparse(node.value)[:40]

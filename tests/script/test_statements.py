@@ -47,6 +47,13 @@ for i in T.serial(6, 8):
     np.testing.assert_array_equal(y, [0, 0, *X8[2:6], *-X8[6:]])
 
 
+@pytest.mark.parametrize("loop", ["range(1, 8, 3)", "T.serial(1, 8, step=3)"])
+def test_loops_with_steps(run, loop):
+    y = run(F8, f"for i in {loop}:\n    Y[i] = X[i] * T.float32(2)", X8)
+    np.testing.assert_array_equal(y[1::3], X8[1::3] * 2)
+    assert np.count_nonzero(y) == 3
+
+
 def test_axes_of_every_kind(run):
     y = run(
         'X: T.Buffer((4, 6), "float32"), Y: T.Buffer((4,), "float32")',
@@ -107,6 +114,24 @@ for io, jo in T.grid(2, 2):
     )
     x = np.arange(64).reshape(2, 4, 2, 4)
     np.testing.assert_array_equal(y, x.transpose(0, 3, 2, 1).reshape(8, 8))
+
+
+def test_an_initialization_below_the_views_that_it_does_not_use(run):
+    y = run(
+        F8,
+        """
+for k in range(8):
+    with T.block("sum"):
+        vk = T.axis.R(8, k)
+        A = T.match_buffer(X[vk : vk + 1], (1,))
+        with T.init():
+            Y[0] = 0
+        Y[0] = Y[0] + T.hypot(A[0], T.exp10(A[0]))
+T.exp(X[0])
+""",
+        X8,
+    )
+    np.testing.assert_allclose(y[0], np.hypot(X8, 10**X8).sum(), rtol=1e-5)
 
 
 def test_views_with_named_strides_and_fewer_dims(run):
