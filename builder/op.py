@@ -89,14 +89,26 @@ def loop(
     return expression(loop_op(func, carried, scanned, given, trips, is_while))
 
 
-def call_packed(func: str | ExternFunc, *args: Any, sinfo_args: Any = None) -> Expr:
-    """The call of a registered function for its effects, in program order."""
+def call_packed(
+    func: str | ExternFunc, *args: Any, sinfo_args: Any = None, ty_args: Any = None
+) -> Expr:
+    """The call of a registered function for its effects, in program order.
+
+    The result has the type `sinfo_args`, which is `ty_args` in newer programs.
+    """
+    sinfo_args = sinfo_args if ty_args is None else ty_args
     return Call(ExternFunc(func) if isinstance(func, str) else func, args, None, sinfo_args)
 
 
-def call_pure_packed(func: str | ExternFunc, *args: Any, sinfo_args: Any) -> Expr:
-    """The call of a registered function for its result, which has the type `sinfo_args`."""
+def call_pure_packed(
+    func: str | ExternFunc, *args: Any, sinfo_args: Any = None, ty_args: Any = None
+) -> Expr:
+    """The call of a registered function for its result, which has the type `sinfo_args`.
+
+    Newer programs name the type `ty_args`.
+    """
     called = ExternFunc(func) if isinstance(func, str) else func
+    sinfo_args = sinfo_args if ty_args is None else ty_args
     return Call(Op.get("relax.call_pure_packed"), [called, *args], None, sinfo_args)
 
 
@@ -133,8 +145,13 @@ def assert_op(condition: Any, format_args: Any = (), format: str = "") -> Expr:
     return Call(Op.get("relax.assert_op"), [condition, *values], {"format": format})
 
 
-def alloc_tensor(shape: Any, dtype: str = "float32") -> Expr:
-    """A tensor with undefined content."""
+def alloc_tensor(shape: Any, dtype: str = "float32", runtime_device_index: int = 0) -> Expr:
+    """A tensor with undefined content.
+
+    Raises ValueError for another device than the first one.
+    """
+    if runtime_device_index != 0:
+        raise ValueError(f"expected device 0, got {runtime_device_index}")
     return Call(Op.get("relax.alloc_tensor"), [shape], {"dtype": dtype})
 
 

@@ -9,6 +9,7 @@ from ..dialects.dtypes import DTYPES
 from ..dialects.relax import OPERATORS
 from ..ir.expr import Constant, apply_operator
 from ..ir.struct_info import AnyStructInfo, struct_info, to_type
+from ..names import resolve
 from ..te import var
 from ..te.arithmetic import cast
 from ..te.intrinsics import FUNCTIONS
@@ -74,4 +75,6 @@ class OperatorName(ScriptName):
             return Constant(*args, **kwargs)
         if name in OPERATORS:
             return apply_operator(name, args, kwargs)
+        if name.startswith("relax.call_"):
+            return getattr(resolve("relax.", "op"), name.removeprefix("relax."))(*args, **kwargs)
         return super().__call__(*args, **kwargs)

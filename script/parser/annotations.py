@@ -105,7 +105,12 @@ class AnnotationParser:
         rank = self._rank(given["ndim"]) if "ndim" in given else None
         if "shape" not in given:
             return TensorType.of(None, element, rank)
-        return TensorType.of(self._ranked(given["shape"], rank), element)
+        shape = given["shape"]
+        is_written_out = isinstance(shape, ast.Tuple | ast.List)
+        if not is_written_out and isinstance(self.exprs.eval(shape), int):
+            message = f"expected a tuple of dims, got {ast.unparse(shape)}"
+            raise self.exprs.error(shape, message)
+        return TensorType.of(self._ranked(shape, rank), element)
 
     def _ranked(self, node: ast.expr, rank: int | None) -> list[IntExpr]:
         """The dims of a shape, of which there are `rank` where that is given."""
@@ -239,6 +244,14 @@ def _annotation(source: Source, parameter: ast.arg) -> ast.expr:
     if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):
         return source.expression(annotation, annotation.value)
     return annotation
+
+
+def names_in(source: Source, annotations: Sequence[ast.expr]) -> set[str]:
+    """The names in annotations, also in strings of them."""
+    nodes = [n for a in annotations for n in ast.walk(a)]
+    texts = [n for n in nodes if isinstance(n, ast.Constant) and isinstance(n.value, str)]
+    nodes += [n for t in texts for n in ast.walk(source.expression(t, str(t.value)))]
+    return {n.id for n in nodes if isinstance(n, ast.Name)}
 
 
 def dictionary(value: Any) -> DictionaryAttr:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -20,7 +22,14 @@ def options_of(
     show_all_struct_info: bool = True,
     show_all_ty: bool | None = None,
     module_alias: str = "cls",
+    extra_config: Mapping[str, Any] | None = None,
 ) -> Options:
-    """The options of ``script(…)``, which versions of TVM spell in two ways."""
+    """The options of ``script(…)``, which versions of TVM spell in two ways.
+
+    Raises ValueError for an `extra_config` that asks for type parameters, ``def main[n](…)``.
+    """
+    for name, value in (extra_config or {}).items():
+        if name != "script.use_pep695" or value:
+            raise ValueError(f"expected no extra_config, got {name}={value}")
     shown = show_all_struct_info if show_all_ty is None else show_all_ty
     return Options(shown, module_alias)
