@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,6 +42,30 @@ class Buffer:
     def dtype(self) -> str:
         """The dtype of the elements."""
         return self.type.dtype
+
+
+@dataclass(eq=False)
+class Alias(Buffer):
+    """The memory of a compact buffer with another shape, from the element at `offset` on."""
+
+    base: Buffer
+    own_type: BufferType
+    offset: PrimExpr
+
+    @property
+    def type(self) -> BufferType:
+        return self.own_type
+
+    def base_indices(self, indices: Sequence[PrimExpr]) -> list[PrimExpr]:
+        """Where the base has an element."""
+        flat = self.offset
+        for index, stride in zip(indices, self.strides, strict=True):
+            flat = flat + index * stride
+        found: list[PrimExpr] = []
+        for dim in reversed(self.base.shape[1:]):
+            found.insert(0, flat % dim)
+            flat = flat // dim
+        return [flat, *found] if self.base.shape else []
 
 
 @dataclass(frozen=True)

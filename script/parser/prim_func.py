@@ -65,6 +65,7 @@ class PrimFuncParser:
     def _parameter(self, name: str, annotation: ast.expr) -> None:
         head, args, keywords = _annotation_parts(annotation)
         path = self.exprs.path(head)
+        path = "T.bool" if path == "T.boolean" else path
         if path == "T.handle":
             self.handles[name] = None
         elif path in ("T.Buffer", "T.buffer"):

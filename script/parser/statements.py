@@ -187,13 +187,26 @@ class StatementParser(StatementReader):
         path = self.called(node.value)
         if path in BLOCK_HEADERS:
             raise self.error(node, f"expected {path} at the start of a block")
-        if isinstance(node.value, ast.Call) and path == "T.evaluate" and len(node.value.args) == 1:
-            self._evaluate(self.exprs.expr(node.value.args[0]))
+        call = node.value
+        if isinstance(call, ast.Call) and path == "T.evaluate" and len(call.args) == 1:
+            inner = call.args[0]
+            if isinstance(inner, ast.Call) and self.called(inner) == "T.assume":
+                self._assume(inner)
+            else:
+                self._evaluate(self.exprs.expr(inner))
+        elif isinstance(call, ast.Call) and path == "T.assume":
+            self._assume(call)
         elif path == "T.call_extern" or path.removeprefix("T.") in FUNCTIONS:
             self._evaluate(self.exprs.expr(node.value))
         else:
             shown = ast.unparse(node.value)[:40]
             raise self.error(node, f"expected a statement of TensorIR, got '{shown}'")
+
+    def _assume(self, call: ast.Call) -> None:
+        """``T.assume(condition)``, a hint that no analysis uses."""
+        if len(call.args) != 1:
+            raise self.error(call, f"expected T.assume(condition), got {len(call.args)} arguments")
+        boolean(self.exprs.expr(call.args[0]))
 
     def _evaluate(self, expr: PrimExpr) -> None:
         """Only calls have effects; anything else need not be computed."""

@@ -115,8 +115,8 @@ KERNELS = [
     (
         "            Y[vi] = Y[vi] +",
         "            Y[0:2] = Y[vi] +",
-        "expected an element of a buffer",
-        "Y[0:2]",
+        "expected to read 'Y' only where it is stored to",
+        "Y[vi]",
     ),
     (
         "            Y[vi] = Y[vi] +",

@@ -134,6 +134,39 @@ T.exp(X[0])
     np.testing.assert_allclose(y[0], np.hypot(X8, 10**X8).sum(), rtol=1e-5)
 
 
+def test_stores_of_several_elements(run):
+    y = run(
+        F8,
+        """
+for i in range(2):
+    Y[i * 4 : i * 4 + 4] = X[i * 4 : i * 4 + 4] + T.broadcast(X[i], 4)
+Y[T.ramp(1, 2, 4)] *= X[0:8:2]
+Y[T.Ramp(0, 1, 2)] = T.Broadcast(1.0, 2)
+""",
+        X8,
+    )
+    expected = X8 + np.repeat(X8[:2], 4)
+    expected[1::2] *= X8[::2]
+    expected[:2] = 1
+    np.testing.assert_allclose(y, expected)
+
+
+def test_buffers_on_the_memory_of_others(run):
+    y = run(
+        F8,
+        """
+square = T.decl_buffer((2, 4), "float32", data=X.data)
+tail = T.Buffer((2, 2), data=square.data, elem_offset=4)
+T.assume(X[0] > 0)
+T.evaluate(T.assume(X[1] > 0))
+for i, j in T.grid(4, 2):
+    Y[i * 2 + j] = square[i // 2, i % 2 * 2 + j] + tail[i % 2, j]
+""",
+        X8,
+    )
+    np.testing.assert_allclose(y, X8 + np.tile(X8[4:], 2))
+
+
 def test_views_with_named_strides_and_fewer_dims(run):
     y = run(
         'X: T.Buffer((3, 4), "float32"), Y: T.Buffer((3, 4), "float32")',
