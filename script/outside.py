@@ -28,6 +28,8 @@ class ScalarName(ScriptName):
         name = self.path.removeprefix("T.")
         if name == "meta_var":
             return args[0]
+        if name == "Var":
+            return var(*args, **kwargs)
         if name not in DTYPES:
             return FUNCTIONS[name](*args, **kwargs)
         return cast(name, *args) if args else var(f"v{next(_NUMBERS)}", name)
@@ -35,7 +37,7 @@ class ScalarName(ScriptName):
 
 def scalar_name(name: str) -> ScriptName:
     """``T.name``, which may be called outside of scripts if it is a function on scalars."""
-    is_callable = name in DTYPES or name in FUNCTIONS or name == "meta_var"
+    is_callable = name in DTYPES or name in FUNCTIONS or name in ("meta_var", "Var")
     kind = ScalarName if is_callable else ScriptName
     return kind(f"T.{name}")
 

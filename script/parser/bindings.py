@@ -193,6 +193,9 @@ class BindingParser:
         """Emit an operation that gives a buffer, and bind the buffer's name."""
         if not isinstance(target, ast.Name):
             raise self.statements.error(target, "expected a name for the buffer")
+        if isinstance(self.statements.scope.frames[-1].get(target.id), Buffer):
+            message = f"expected a new name for the buffer, got '{target.id}' twice"
+            raise self.statements.error(target, message)
         self.statements.emitter.add(op)
         op.result.name_hint = value_hint(target.id)
         buffer = Buffer(target.id, op.result)

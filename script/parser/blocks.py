@@ -26,6 +26,7 @@ AXIS_KINDS = {
     "T.axis.scan": "scan",
     "T.axis.opaque": "opaque",
 }
+ATTRIBUTES = ("T.block_attr", "T.sblock_attr")
 BUFFERS = ("T.alloc_buffer", "T.sblock_alloc_buffer", "T.match_buffer")
 REMAP_KINDS = {"S": "spatial", "R": "reduce"}
 
@@ -141,10 +142,10 @@ class BlockParser:
     def _declaration(self, call: ast.Call, pending: _Pending) -> bool:
         parser = self.statements
         path = parser.called(call)
-        if path not in ("T.where", "T.reads", "T.writes", "T.block_attr", "T.sblock_attr"):
+        if path not in ("T.where", "T.reads", "T.writes", *ATTRIBUTES):
             return False
         with parser.scope.source.reporting(call):
-            if path in pending.declared:
+            if path in pending.declared and path not in ATTRIBUTES:
                 raise parser.error(call, f"expected '{path}' of a block once, got it twice")
             pending.declared.add(path)
             if path == "T.reads":
@@ -156,8 +157,17 @@ class BlockParser:
             elif path == "T.where":
                 pending.predicates += self._condition(call.args[0])
             else:
-                pending.annotations = dictionary(parser.exprs.eval(call.args[0]))
+                self._annotate(call, dictionary(parser.exprs.eval(call.args[0])), pending)
         return True
+
+    def _annotate(self, call: ast.Call, new: DictionaryAttr, pending: _Pending) -> None:
+        """Annotations in addition to those before; raises ScriptError for another value of one."""
+        old = {} if pending.annotations is None else dict(pending.annotations.data)
+        twice = [k for k, v in new.data.items() if old.get(k, v) != v]
+        if twice:
+            message = f"expected one value of annotation '{twice[0]}', got two"
+            raise self.statements.error(call, message)
+        pending.annotations = DictionaryAttr({**old, **new.data})
 
     def _condition(self, node: ast.expr) -> list[tuple[IntExpr, IntExpr]]:
         """The bounds ``lhs < rhs`` that a predicate of ``T.where`` is the conjunction of."""

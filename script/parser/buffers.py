@@ -83,6 +83,13 @@ class DataPointer:
     buffer: Buffer
 
 
+@dataclass(frozen=True)
+class EnvThread:
+    """A variable of ``T.env_thread("threadIdx.x")``, which a launch gives its values."""
+
+    tag: str
+
+
 _SYNTAX = {"Lambda": "a lambda", "Starred": "'*'", "NamedExpr": "':='", "Await": "await"}
 
 

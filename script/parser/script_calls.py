@@ -14,7 +14,7 @@ from ...te.arithmetic import cast, const, convert
 from ...te.expr import ExternCall, Load, PrimExpr
 from ...te.intrinsics import FUNCTIONS
 from ..namespace import ScriptName
-from .buffers import Alias, Buffer, BufferSlice, DataPointer, describe_value
+from .buffers import Alias, Buffer, BufferSlice, DataPointer, EnvThread, describe_value
 from .expr_reader import ExprReader
 from .lanes import BROADCASTS, RAMPS, lane_value
 
@@ -74,6 +74,8 @@ def _script_call(exprs: ExprReader, node: ast.Call, path: str) -> Any:
         raise exprs.error(node.func, f"expected a function of TensorIR, got '{path}'")
     if name in DTYPES:
         return _typed_literal(exprs, node, name)
+    if name == "env_thread" and len(node.args) == 1:
+        return EnvThread(exprs.text(node.args[0]))
     if name == "target" and len(node.args) == 1:
         return _target(exprs, node)
     if path in (*RAMPS, *BROADCASTS):

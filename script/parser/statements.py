@@ -19,6 +19,7 @@ from .loops import LoopParser
 from .macros import MacroParser
 from .scope import Scope
 from .statement_reader import StatementReader
+from .threads import launched
 
 BLOCK_NAMES = ("T.block", "T.sblock")
 ACCESS_LISTS = {"T.reads", "T.writes"}
@@ -60,8 +61,12 @@ class StatementParser(StatementReader):
 
     def body(self, statements: Sequence[ast.stmt]) -> None:
         """Statements in the current scope."""
-        for statement in statements:
-            self.statement(statement)
+        for position, statement in enumerate(statements):
+            rest = statements[position + 1 :]
+            launch = launched(self, statement, rest)
+            self.statement(statement if launch is None else launch)
+            if launch is not None and not isinstance(statement, ast.With):
+                return
 
     def statement(self, node: ast.stmt) -> None:
         """One statement; its operations bear its place in the source."""
@@ -94,6 +99,8 @@ class StatementParser(StatementReader):
         path = self.called(call)
         if len(node.items) != 1 or not isinstance(call, ast.Call):
             raise self.error(node, "expected one of 'with T.block(…)' and 'with T.init()'")
+        if path in BLOCK_NAMES and node.items[0].optional_vars is not None:
+            raise self.error(node.items[0].optional_vars, "expected a block without 'as'")
         if path in BLOCK_NAMES:
             self.blocks.block(node, call)
         elif path in ("T.LetStmt", "T.let"):

@@ -34,6 +34,19 @@ SCALARS = [
     ("    a: T.int32\n    Y[0] = 1", "expected a value", "a: T.int32"),
     ("    a = b = 1\n    Y[0] = 1", "expected one target of an assignment", "a = b"),
     ("    a, b = 1, 2, 3\n    Y[0] = a", "expected 3 names, got 2", "a, b"),
+    (
+        "    Z = T.alloc_buffer((8,))\n    Z = T.alloc_buffer((8,))",
+        "expected a new name for the buffer, got 'Z' twice",
+        "Z = T.alloc_buffer((8,))",
+    ),
+    ('    with T.block("b") as b:\n        Y[0] = 1', "expected a block without 'as'", "b:"),
+    (
+        '    with T.block("b"):\n        T.block_attr({"a": 1})\n        T.block_attr({"a": 2})\n'
+        "        Y[0] = 1",
+        "expected one value of annotation 'a', got two",
+        'T.block_attr({"a": 2})',
+    ),
+    ("    t = T.launch_thread('x')\n    Y[t] = 1", "expected T.launch_thread(thread, ext", "T.l"),
     ("    Y[1:5] = Y[0:4]", "expected to read 'Y' only where it is stored to", "Y[0:4]"),
     ("    Y[0:4] = X[0:5]", "expected 4 lanes, got 5", "0:5"),
     ("    Y[0:] = X[0:8]", "expected a slice with both ends, or T.Ramp", "0:]"),

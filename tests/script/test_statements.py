@@ -54,6 +54,22 @@ def test_loops_with_steps(run, loop):
     assert np.count_nonzero(y) == 3
 
 
+def test_launches_of_threads(run):
+    y = run(
+        F8,
+        """
+bx = T.launch_thread("blockIdx.x", 2)
+ty = T.env_thread("threadIdx.y")
+with T.launch_thread("threadIdx.x", 2) as tx:
+    Y[bx * 4 + tx] = X[tx]
+T.launch_thread(ty, 2)
+Y[bx * 4 + ty + 2] = X[ty] + 1.0
+""",
+        X8,
+    )
+    np.testing.assert_allclose(y, np.tile([*X8[:2], *X8[:2] + 1], 2))
+
+
 def test_axes_of_every_kind(run):
     y = run(
         'X: T.Buffer((4, 6), "float32"), Y: T.Buffer((4,), "float32")',
