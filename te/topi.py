@@ -68,6 +68,8 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
     **{name: _function(name, OPERATORS[full]) for name, full in RENAMED.items()},
 }
 
+Tensor.topi = _FUNCTIONS
+
 nn = SimpleNamespace(
     **{n: f for n, f in _FUNCTIONS.items() if f"relax.nn.{n}" in OPERATORS},
     dense=_FUNCTIONS["dense"],

@@ -15,6 +15,7 @@ from ...dialects.dtypes import element_type, is_float
 from ...dialects.int_expr import IntExpr
 from ...dialects.relax.types import TensorType
 from ...dialects.sym import expr_array
+from ...ir.struct_info import AnyStructInfo, StructInfo
 from ...te.arithmetic import dim_expr, symbol
 from ...te.emit import ssa_type
 from ...te.expr import Imm, Index, PrimExpr
@@ -56,7 +57,14 @@ class AnnotationParser:
             case "R.Object" | "R.Any":
                 return relax.ObjectType()
             case _:
-                raise self.exprs.error(node, f"{EXPECTED}, got '{ast.unparse(node)}'")
+                return self._variable(node)
+
+    def _variable(self, node: ast.expr) -> TypeAttribute:
+        """The type that a variable of Python stands for, such as a `TensorStructInfo`."""
+        value = self.exprs.eval(node) if isinstance(node, ast.Name | ast.Attribute) else None
+        if isinstance(value, StructInfo):
+            return cast("AnyStructInfo", value).type
+        raise self.exprs.error(node, f"{EXPECTED}, got '{ast.unparse(node)}'")
 
     def _shape(self, node: ast.expr) -> TypeAttribute:
         """``R.Shape([n, 4])``, ``R.Shape(ndim=2)``, or both."""

@@ -6,7 +6,7 @@ import ast
 from dataclasses import dataclass, field
 
 from xdsl.dialects.builtin import DictionaryAttr, IndexType
-from xdsl.ir import Block, BlockArgument, Region
+from xdsl.ir import Block, BlockArgument, Operation, Region
 
 from ...dialects import tir
 from ...dialects.int_expr import ZERO, Arg, IntExpr
@@ -53,6 +53,7 @@ class BlockParser:
         self.statements = statements
         self.regions = RegionParser(statements)
         self.macros = MacroParser(statements)
+        self.pending: list[_Pending] = []
 
     def block(self, node: ast.With, call: ast.Call) -> None:
         """Parse a block and emit it where the statement parser is."""
@@ -73,7 +74,9 @@ class BlockParser:
                     self._late_init(rest, pending.body)
                 while rest and self._header(rest[0], pending):
                     rest.pop(0)
+                self.pending.append(pending)
                 parser.body(rest)
+                self.pending.pop()
         parser.emitter.location = location
         parser.emitter.add(self._finish(pending))
 
@@ -138,6 +141,14 @@ class BlockParser:
             case _:
                 return False
         return True
+
+    def declared(self, call: ast.Call) -> bool:
+        """Take a declaration of the block at hand, before which it has no effects."""
+        pending = self.pending[-1] if self.pending else None
+        is_first = pending is not None and self.statements.emitter.block is pending.body
+        if pending is None or not is_first or any(map(_has_effects, pending.body.ops)):
+            return False
+        return self._declaration(call, pending)
 
     def _declaration(self, call: ast.Call, pending: _Pending) -> bool:
         parser = self.statements
@@ -273,3 +284,9 @@ class BlockParser:
         parser.emitter.define(variable, arg)
         parser.scope.bind(target.id, variable)
         pending.axes.append(tir.Axis(kind, lower, extent, value))
+
+
+def _has_effects(op: Operation) -> bool:
+    if isinstance(op, tir.InitOp):
+        return False
+    return bool(op.regions) or isinstance(op, tir.StoreOp | tir.CallExternOp | tir.AssertOp)

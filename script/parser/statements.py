@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from typing import Any, cast
 
 from xdsl.dialects import scf
 from xdsl.ir import Block, Region
@@ -161,9 +162,18 @@ class StatementParser(StatementReader):
         self._assert(node.test, node.msg)
 
     def _assert(self, test: ast.expr, message: ast.expr | None) -> None:
-        text = "assertion failed" if message is None else self.exprs.text(message)
+        text = "assertion failed" if message is None else self._message(message)
         condition = self.emitter.value(boolean(self.exprs.expr(test)))
         self.emitter.add(tir.AssertOp(condition, text))
+
+    def _message(self, node: ast.expr) -> str:
+        """A message, or ``("ValueError", ["part", …])`` with the kind of error before it."""
+        match cast("tuple[Any, ...]", self.exprs.eval(node)):
+            case (str() as kind, [*parts]):
+                text = "".join(map(str, parts))
+                return text if kind == "RuntimeError" else f"{kind}: {text}"
+            case _:
+                return self.exprs.text(node)
 
     def _stmt_Assign(self, node: ast.Assign) -> None:
         if len(node.targets) != 1:
@@ -192,6 +202,8 @@ class StatementParser(StatementReader):
             self.body(self.macros.expanded(node, macro))
             return
         path = self.called(node.value)
+        if isinstance(node.value, ast.Call) and self.blocks.declared(node.value):
+            return
         if path in BLOCK_HEADERS:
             raise self.error(node, f"expected {path} at the start of a block")
         call = node.value

@@ -81,6 +81,16 @@ def test_errors(parameters, statement, message):
         from_source(text, {"scaled": scaled, "nothing": nothing})
 
 
+def test_annotations_in_variables_of_python():
+    known = xrelax.relax.TensorStructInfo((4,), "float32")
+
+    @R.function
+    def main(x: known, y: R.Object):
+        return R.match_cast(y, known)
+
+    assert str(main.params[0].struct_info) == str(main.ret_struct_info) == str(known)
+
+
 def test_calls_of_registered_functions_outside_of_scripts():
     x = xrelax.relax.Var("x", R.Tensor((4,), "float32"))
     call = R.call_pure_packed("f", x, ty_args=R.Tensor((4,), "float32"))

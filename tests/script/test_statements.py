@@ -167,6 +167,24 @@ Y[T.Ramp(0, 1, 2)] = T.Broadcast(1.0, 2)
     np.testing.assert_allclose(y, expected)
 
 
+def test_regions_below_the_values_that_they_use(run):
+    y = run(
+        F8,
+        """
+for i in range(8):
+    with T.block("Y"):
+        vi = T.axis.S(8, i)
+        a, b = 7 - vi, vi
+        T.reads(X[a])
+        T.writes(Y[b])
+        assert a >= 0, ("ValueError", ["a of ", "the block"])
+        Y[b] = X[a]
+""",
+        X8,
+    )
+    np.testing.assert_array_equal(y, X8[::-1])
+
+
 def test_buffers_on_the_memory_of_others(run):
     y = run(
         F8,
