@@ -118,7 +118,6 @@ class BaseFunc:
         from ..script.printer import options_of, print_function
 
         assert isinstance(self.op, FuncOp | PrimFuncOp)
-        options.pop("verbose_expr", None)
         return print_function(self.op, show_meta=show_meta, options=options_of(**options))
 
     def show(
@@ -129,11 +128,14 @@ class BaseFunc:
         stage: str | None = None,
         target: Any = "llvm",
         show_meta: bool = False,
+        **options: Any,
     ) -> None:
         """Show the function's TVMScript, or its IR or code at a stage; as `IRModule.show`."""
         if stage is None:
-            show_code(self.script(show_meta=show_meta), style, black_format)
+            show_code(self.script(show_meta=show_meta, **options), style, black_format)
             return
+        if options:
+            raise TypeError(f"expected no {', '.join(options)} at a stage of the pipeline")
         from ..inspection import stage_text
 
         text = stage_text(self, stage, target)

@@ -81,6 +81,24 @@ def test_errors(parameters, statement, message):
         from_source(text, {"scaled": scaled, "nothing": nothing})
 
 
+def test_text_without_syntax_sugar(capsys):
+    @T.prim_func
+    def double(X: T.Buffer((4, 8)), Y: T.Buffer((4, 8))):
+        for i, j in T.grid(4, 8):
+            with T.block("Y"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                Y[vi, vj] = X[vi, vj] * T.float32(2)
+
+    text = double.script(syntax_sugar=False, indent_spaces=2)
+    assert "  for i in range(4):\n    for j in range(8):\n" in text
+    assert "        vi = T.axis.spatial(4, i)\n        vj = T.axis.spatial(8, j)\n" in text
+    assert from_source(text).script() == double.script()
+    xrelax.IRModule({"double": double}).show("ansi", syntax_sugar=False)
+    assert "grid" not in capsys.readouterr().out
+    with pytest.raises(ValueError, match="indent_spaces of at least 1, got 0"):
+        double.script(indent_spaces=0)
+
+
 def test_annotations_in_variables_of_python():
     known = xrelax.relax.TensorStructInfo((4,), "float32")
 
