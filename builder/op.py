@@ -94,10 +94,10 @@ def call_packed(
 ) -> Expr:
     """The call of a registered function for its effects, in program order.
 
-    The result has the type `sinfo_args`, which is `ty_args` in newer programs.
+    Its result has the type `sinfo_args`, also called `ty_args`.
     """
-    sinfo_args = sinfo_args if ty_args is None else ty_args
-    return Call(ExternFunc(func) if isinstance(func, str) else func, args, None, sinfo_args)
+    called = ExternFunc(func) if isinstance(func, str) else func
+    return Call(called, args, None, sinfo_args, ty_args=ty_args)
 
 
 def call_pure_packed(
@@ -105,11 +105,11 @@ def call_pure_packed(
 ) -> Expr:
     """The call of a registered function for its result, which has the type `sinfo_args`.
 
-    Newer programs name the type `ty_args`.
+    `ty_args` is another name of it. Raises ValueError where neither is given.
     """
     called = ExternFunc(func) if isinstance(func, str) else func
-    sinfo_args = sinfo_args if ty_args is None else ty_args
-    return Call(Op.get("relax.call_pure_packed"), [called, *args], None, sinfo_args)
+    op = Op.get("relax.call_pure_packed")
+    return Call(op, [called, *args], None, sinfo_args, ty_args=ty_args)
 
 
 def null_value() -> Expr:

@@ -77,6 +77,24 @@ class OperatorName(ScriptName):
             return Constant(*args, **kwargs)
         if name in OPERATORS:
             return apply_operator(name, args, kwargs)
-        if name.startswith("relax.call_"):
-            return getattr(resolve("relax.", "op"), name.removeprefix("relax."))(*args, **kwargs)
+        if self.path in CALLS:
+            return getattr(resolve("relax.", "op"), self.path.removeprefix("R."))(*args, **kwargs)
         return super().__call__(*args, **kwargs)
+
+
+CALLS = frozenset(
+    f"R.{name}"
+    for name in (
+        "assert_op",
+        "call_dps_packed",
+        "call_packed",
+        "call_pure_packed",
+        "call_tir",
+        "call_tir_inplace",
+        "match_cast",
+        "prim_value",
+        "print",
+        "shape_of",
+    )
+)
+"""Calls that `relax.op` has besides the operators."""

@@ -68,8 +68,6 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
     **{name: _function(name, OPERATORS[full]) for name, full in RENAMED.items()},
 }
 
-Tensor.topi = _FUNCTIONS
-
 nn = SimpleNamespace(
     **{n: f for n, f in _FUNCTIONS.items() if f"relax.nn.{n}" in OPERATORS},
     dense=_FUNCTIONS["dense"],
@@ -91,3 +89,6 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted(_FUNCTIONS)
+
+
+Tensor.topi = _FUNCTIONS

@@ -12,7 +12,7 @@ from ...dialects import relax
 from ...dialects.parameters import value_hint
 from ...dialects.relax.symbols import determined_symbols
 from ...dialects.relax.type_relations import forget_symbols, says_less
-from ...te.arithmetic import dim_expr, symbol
+from ...te.arithmetic import Index, dim_expr, symbol
 from .annotations import dictionary, names_in, parameters_of
 from .buffers import describe_statement
 from .prim_func import is_symbol
@@ -57,25 +57,28 @@ class RelaxFuncParser(RelaxReader):
         later = [a for _, a in given] + ([returns] if returns is not None else [])
         for position, (parameter, annotation) in enumerate(given):
             type_ = self.annotations.type(annotation)
-            if (
-                isinstance(type_, relax.PrimType)
-                and type_.expr is None
-                and parameter.arg in names_in(self.scope.source, later[position + 1 :])
-            ):
-                type_ = self._symbol_type(parameter, type_)
+            if isinstance(type_, relax.PrimType) and type_.expr is None:
+                later_names = names_in(self.scope.source, later[position + 1 :])
+                type_ = self._number_type(parameter, type_, parameter.arg in later_names)
             types.append(type_)
         # A tuple without fields says nothing of its own.
         is_known = returns is not None and self.exprs.path(returns) != "R.Tuple"
         return types, self.annotations.type(returns) if is_known and returns is not None else None
 
-    def _symbol_type(self, parameter: ast.arg, type_: relax.PrimType) -> relax.PrimType:
-        """The type of an integer that annotations use as a dim: that of a symbol of its name."""
+    def _number_type(
+        self, parameter: ast.arg, type_: relax.PrimType, is_dim: bool
+    ) -> relax.PrimType:
+        """The type of a number: that of a symbol of its name if later annotations use it."""
+        name = parameter.arg
+        if isinstance(self.scope.frames[-1].get(name), Index):
+            raise self.error(parameter, f"expected '{name}' before the shapes that use it")
+        if not is_dim:
+            return type_
         if type_.dtype != "int64":
-            message = f"expected '{parameter.arg}', which is a dim, to be int64, got {type_.dtype}"
+            message = f"expected '{name}', which is a dim, to be int64, got {type_.dtype}"
             raise self.error(parameter, message)
-        value = symbol(parameter.arg)
-        self.scope.bind(parameter.arg, value)
-        return relax.PrimType.of(type_.element_type, dim_expr(value))
+        self.scope.bind(name, symbol(name))
+        return relax.PrimType.of(type_.element_type, dim_expr(symbol(name)))
 
     def parse(self, pure: bool = True, private: bool = False) -> relax.FuncOp:
         """The function as an operation, not yet verified."""

@@ -66,6 +66,7 @@ def test_forms_print_and_parse():
         ("x: R.Tensor([4])", "y: R.Tensor(4) = x", "expected a tuple of dims, got 4"),
         ('x: R.Tensor(("n",))', "n = T.int32()", r"expected T.int64\(\) for a symbol"),
         ('n: R.Prim("int32"), x: R.Tensor(["n"])', "pass", "'n', which is a dim, to be int64"),
+        ('x: R.Tensor(["n"]), n: R.Prim("int64")', "pass", "expected 'n' before the shapes"),
         ("x: R.Tensor", "y = nothing(x)", "a macro that ends with 'return value'"),
         ("x: R.Tensor", "y = scaled(x)", "macro: missing a required argument: 'factor'"),
     ],
