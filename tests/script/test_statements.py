@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+from xrelax.script import ScriptError, from_source
+
 F8 = 'X: T.Buffer((8,), "float32"), Y: T.Buffer((8,), "float32")'
 X8 = np.linspace(-3, 4, 8, dtype="float32")
 I8 = 'X: T.Buffer((8,), "int32"), Y: T.Buffer((8,), "int32")'
@@ -27,6 +29,15 @@ LOOPS = [
 def test_loops(run, loop):
     y = run(F8, f"for i in {loop}:\n    Y[i] = X[i] * T.float32(2)", X8)
     np.testing.assert_array_equal(y, X8 * 2)
+
+
+def test_attributes_of_private_functions_and_others():
+    text = "@T.prim_func(private=True)\ndef f(X: T.Buffer((4,))):\n    T.func_attr({'a': 1})\n"
+    private = from_source(text + "    X[0] = 1.0")
+    public = from_source(text.replace("(private=True)", "") + "    X[0] = 1.0")
+    assert private.attrs == {"a": 1} and public.attrs == {"global_symbol": "f", "a": 1}
+    with pytest.raises(ScriptError, match="a private function without 'global_symbol'"):
+        from_source(text.replace("'a': 1", "'global_symbol': 'f'") + "    X[0] = 1.0")
 
 
 def test_loops_and_axes_that_do_not_start_at_zero(run):
