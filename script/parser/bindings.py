@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
 from typing import Any
 
 from ...dialects import tir
@@ -23,8 +22,8 @@ ALLOCATIONS = ("T.alloc_buffer", "T.sblock_alloc_buffer", "T.decl_buffer")
 
 
 def _is_alias(call: ast.Call, path: str) -> bool:
-    """``T.Buffer((256,), data=A.data)``."""
-    return path == "T.Buffer" and any(k.arg == "data" for k in call.keywords)
+    """``T.decl_buffer((256,), data=A.data)`` and ``T.Buffer((256,), data=A.data)``."""
+    return path in ("T.decl_buffer", "T.Buffer") and any(k.arg == "data" for k in call.keywords)
 
 
 class BindingParser:
@@ -45,7 +44,9 @@ class BindingParser:
             self._store(target, self.exprs.expr(value))
         elif isinstance(target, ast.Tuple):
             self._unpack(target, value)
-        elif isinstance(value, ast.Call) and (path in ALLOCATIONS or _is_alias(value, path)):
+        elif isinstance(value, ast.Call) and _is_alias(value, path):
+            self._alias(target, value)
+        elif isinstance(value, ast.Call) and path in ALLOCATIONS:
             self._alloc_buffer(target, value)
         elif isinstance(value, ast.Call) and path == "T.match_buffer":
             self._declare(target, self.regions.match_buffer(value))
@@ -147,9 +148,6 @@ class BindingParser:
     def _alloc_buffer(self, target: ast.expr, call: ast.Call) -> None:
         given = dict(zip(("shape", "dtype"), call.args, strict=False))
         given |= {k.arg: k.value for k in call.keywords if k.arg is not None}
-        if "data" in given:
-            self._alias(target, call, given)
-            return
         unknown = set(given) - {"shape", "dtype", "scope", "elem_offset", *HINTS}
         if "shape" not in given or unknown or len(call.args) > 2:
             shown = ", ".join(sorted(unknown)) or f"{len(call.args)} arguments"
@@ -165,8 +163,10 @@ class BindingParser:
         type_ = tir.BufferType.of(shape, element_type(dtype), scope=scope)
         self._declare(target, tir.AllocBufferOp(type_))
 
-    def _alias(self, target: ast.expr, call: ast.Call, given: Mapping[str, ast.expr]) -> None:
+    def _alias(self, target: ast.expr, call: ast.Call) -> None:
         """``B = T.decl_buffer((256,), data=A.data)``: the memory of A with another shape."""
+        given = dict(zip(("shape", "dtype"), call.args, strict=False))
+        given |= {k.arg: k.value for k in call.keywords if k.arg is not None}
         unknown = set(given) - {"shape", "dtype", "data", "elem_offset", "scope", *HINTS}
         if "shape" not in given or unknown or len(call.args) > 2:
             shown = ", ".join(sorted(unknown)) or f"{len(call.args)} arguments"
