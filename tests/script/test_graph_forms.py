@@ -114,3 +114,5 @@ def test_calls_of_registered_functions_outside_of_scripts():
     x = xrelax.relax.Var("x", R.Tensor((4,), "float32"))
     call = R.call_pure_packed("f", x, ty_args=R.Tensor((4,), "float32"))
     assert str(call.struct_info) == 'R.Tensor((4,), dtype="float32")'
+    untyped = xrelax.relax.Call(xrelax.relax.ExternFunc("f"), (x,), None, ty_args=[])
+    assert str(untyped.struct_info) == "R.Object"
