@@ -12,7 +12,7 @@ from xdsl.ir import Operation
 from ..dialects import relax
 from ..dialects.diagnostics import BuilderError
 from ..ir.blocks import Binding, DataflowBlock, MatchCast, SeqExpr
-from ..ir.call_parts import GlobalVar, with_operands
+from ..ir.call_parts import ExternFunc, GlobalVar, with_operands
 from ..ir.expr import Expr, Var, expression, view
 from ..ir.function import BaseFunc
 from ..ir.module import IRModule
@@ -142,10 +142,13 @@ class BlockBuilder:
 
         What was emitted before is not emitted again. An expression, such as a call, that was
         emitted into another function is repeated here. Raises ValueError with one line for a
-        variable of another function. Of a `SeqExpr` all bindings are emitted.
+        variable of another function. Of a `SeqExpr` all bindings are emitted. An `ExternFunc` is
+        returned, as calls have the names of registered functions.
         """
         if isinstance(expr, SeqExpr):
             return self._emit_body(expr, name_hint)
+        if isinstance(expr, ExternFunc):
+            return expr
         value = to_value(expr)
         if isinstance(expr, Expr) and not isinstance(expr, Var):
             value = self.scope.again(value)

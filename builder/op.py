@@ -97,15 +97,27 @@ def loop(
     return expression(loop_op(func, carried, scanned, given, trips, is_while))
 
 
-def call_packed(func: str | ExternFunc, *args: Any, sinfo_args: Any = None) -> Expr:
-    """The call of a registered function for its effects, in program order."""
-    return Call(ExternFunc(func) if isinstance(func, str) else func, args, None, sinfo_args)
+def call_packed(
+    func: str | ExternFunc, *args: Any, sinfo_args: Any = None, ty_args: Any = None
+) -> Expr:
+    """The call of a registered function for its effects, in program order.
 
-
-def call_pure_packed(func: str | ExternFunc, *args: Any, sinfo_args: Any) -> Expr:
-    """The call of a registered function for its result, which has the type `sinfo_args`."""
+    Its result has the type `sinfo_args`, also called `ty_args`.
+    """
     called = ExternFunc(func) if isinstance(func, str) else func
-    return Call(Op.get("relax.call_pure_packed"), [called, *args], None, sinfo_args)
+    return Call(called, args, None, sinfo_args, ty_args=ty_args)
+
+
+def call_pure_packed(
+    func: str | ExternFunc, *args: Any, sinfo_args: Any = None, ty_args: Any = None
+) -> Expr:
+    """The call of a registered function for its result, which has the type `sinfo_args`.
+
+    `ty_args` is another name of it. Raises ValueError where neither is given.
+    """
+    called = ExternFunc(func) if isinstance(func, str) else func
+    op = Op.get("relax.call_pure_packed")
+    return Call(op, [called, *args], None, sinfo_args, ty_args=ty_args)
 
 
 def null_value() -> Expr:
@@ -141,8 +153,13 @@ def assert_op(condition: Any, format_args: Any = (), format: str = "") -> Expr:
     return Call(Op.get("relax.assert_op"), [condition, *values], {"format": format})
 
 
-def alloc_tensor(shape: Any, dtype: str = "float32") -> Expr:
-    """A tensor with undefined content."""
+def alloc_tensor(shape: Any, dtype: str = "float32", runtime_device_index: int = 0) -> Expr:
+    """A tensor with undefined content.
+
+    Raises ValueError for another device than the first one.
+    """
+    if runtime_device_index != 0:
+        raise ValueError(f"expected device 0, got {runtime_device_index}")
     return Call(Op.get("relax.alloc_tensor"), [shape], {"dtype": dtype})
 
 

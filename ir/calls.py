@@ -206,6 +206,8 @@ class Call(Expr, shows=Operation):
         ty_args: Any = None,
     ):
         types = sinfo_args if ty_args is None else ty_args
+        if types == []:  # no types are given
+            types = None
         super().__init__(call_op(op, args, attrs, types).results[0])
 
     @property

@@ -17,6 +17,7 @@ from ..dialects.tir.func import PrimFuncOp
 from ..display.highlight import stage_language
 from ..display.rich import displayed
 from ..display.show import show_code
+from ..lowering.functions import PRIVATE
 from ..lowering.graph.bind_params import bind_params, bind_symbolic_vars
 from ..lowering.graph.inline_functions import inline_functions
 from .assembly import assemble_function
@@ -118,7 +119,6 @@ class BaseFunc:
         from ..script.printer import options_of, print_function
 
         assert isinstance(self.op, FuncOp | PrimFuncOp)
-        options.pop("verbose_expr", None)
         return print_function(self.op, show_meta=show_meta, options=options_of(**options))
 
     def show(
@@ -129,11 +129,14 @@ class BaseFunc:
         stage: str | None = None,
         target: Any = "llvm",
         show_meta: bool = False,
+        **options: Any,
     ) -> None:
         """Show the function's TVMScript, or its IR or code at a stage; as `IRModule.show`."""
         if stage is None:
-            show_code(self.script(show_meta=show_meta), style, black_format)
+            show_code(self.script(show_meta=show_meta, **options), style, black_format)
             return
+        if options:
+            raise TypeError(f"expected no {', '.join(options)} at a stage of the pipeline")
         from ..inspection import stage_text
 
         text = stage_text(self, stage, target)
@@ -166,6 +169,16 @@ class PrimFunc(BaseFunc):
         """What is known of the function: it takes any values and returns one."""
         count = len(self.op.regions[0].block.args)
         return FuncStructInfo([ObjectStructInfo()] * count, ObjectStructInfo(), purity=False)
+
+    @property
+    def attrs(self) -> Mapping[str, Any] | None:
+        """The attributes as Python values; of a function that is not private also its name.
+
+        TVM's ``global_symbol``. `None` if there are none.
+        """
+        given = {k: v for k, v in (super().attrs or {}).items() if k != PRIVATE}
+        is_private = self.prim_func.attr(PRIVATE) is not None
+        return {**({} if is_private else {"global_symbol": self.name}), **given} or None
 
 
 class Function(BaseFunc):

@@ -141,12 +141,12 @@ class IRModule:
         """The module as TVMScript that parses back; with `show_meta` the constants' data too.
 
         Other options are ``show_all_struct_info=False`` (also `show_all_ty`) for bindings without
-        types, and ``module_alias=""`` for calls ``Module.kernel`` in place of ``cls.kernel``.
+        types, and ``module_alias=""`` for calls ``Module.kernel`` in place of ``cls.kernel``;
+        ``syntax_sugar=False`` for a line for each loop and axis; and `indent_spaces`.
         `verbose_expr` concerns expressions: `relax.Expr.script`.
         """
         from ..script.printer import options_of, print_module
 
-        options.pop("verbose_expr", None)
         return print_module(self.op, show_meta=show_meta, name=name, options=options_of(**options))
 
     def show(
@@ -158,19 +158,22 @@ class IRModule:
         target: Any = "llvm",
         function: str | None = None,
         show_meta: bool = False,
+        **options: Any,
     ) -> None:
         """Show the module's TVMScript, or with `stage` its IR at that stage of the pipeline.
 
         The stage "schedule" is the default schedules as Python, "asm" assembly for a `target`, and
         "llvm-opt" LLVM's IR that it comes from, of each kernel by itself. With `function` only that
         function. `style` is "light", "dark", "ansi" or a style of Pygments, and `black_format`
-        formats TVMScript with black: see `display.show.show_code`. Raises ValueError for an unknown
-        stage or function.
+        formats TVMScript with black: see `display.show.show_code`. `options` are those of `script`.
+        Raises ValueError for an unknown stage or function.
         """
         if stage is None:
             shown = self if function is None else self[function]
-            show_code(shown.script(show_meta=show_meta), style, black_format)
+            show_code(shown.script(show_meta=show_meta, **options), style, black_format)
             return
+        if options:
+            raise TypeError(f"expected no {', '.join(options)} at a stage of the pipeline")
         from ..inspection import stage_text
 
         text = stage_text(self, stage, target, function)

@@ -104,17 +104,29 @@ def _search(source: Source, name: str, is_class: bool, line: int) -> Definition 
     except (SyntaxError, ValueError):
         return None
     wanted = ast.ClassDef if is_class else ast.FunctionDef
-    for node in ast.walk(tree):
+    found: Definition | None = None
+    for node in ast.walk(tree):  # from the outside to the inside
         if isinstance(node, wanted) and node.name == name:
             first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
             if first <= line <= (node.end_lineno or first):
-                return node
-    return None
+                found = node
+    return found
+
+
+def _enclosing(frame: FrameType) -> dict[str, Any]:
+    """The variables of the functions around a frame, as far as these are running."""
+    names: dict[str, Any] = {}
+    outer = frame.f_back
+    while outer is not None:
+        if frame.f_code.co_qualname.startswith(f"{outer.f_code.co_qualname}.<locals>."):
+            names = {**outer.f_locals, **names}
+        outer = outer.f_back
+    return names
 
 
 def _surroundings(frame: FrameType, functions: list[FunctionType]) -> dict[str, Any]:
     """The Python names that a definition sees: globals, locals, and what its functions enclose."""
-    names = {**frame.f_globals, **frame.f_locals}
+    names = {**frame.f_globals, **_enclosing(frame), **frame.f_locals}
     for function in functions:
         cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
         for name, cell in cells:
@@ -235,10 +247,13 @@ def macro(
     return Macro(inspect.signature(function), node.body, names, hygienic)
 
 
-def from_source(text: str, extra_vars: Mapping[str, Any] | None = None) -> Any:
+def from_source(
+    text: str, extra_vars: Mapping[str, Any] | None = None, check_well_formed: bool = True
+) -> Any:
     """The module or function that a program text defines; TVM's ``tvm.script.from_source``.
 
-    `extra_vars` are Python values that the text may use. Raises ScriptError where it is wrong.
+    `extra_vars` are Python values that the text may use. Raises ScriptError where it is wrong. With
+    ``check_well_formed=False`` the program is not verified.
     """
-    parsed = parse_text(text, extra_vars)
+    parsed = parse_text(text, extra_vars, is_verified=check_well_formed)
     return IRModule(parsed) if isinstance(parsed, ModuleOp) else function_view(parsed)

@@ -22,6 +22,11 @@ class ScriptName:
         self.args = args
         self.kwargs = kwargs or {}
 
+    @property
+    def __name__(self) -> str:
+        """The last part of the name, as a Python function has it."""
+        return self.path.rpartition(".")[2]
+
     def __call__(self, *args: Any, **kwargs: Any) -> ScriptName:
         return ScriptName(self.path, args, kwargs)
 

@@ -9,6 +9,7 @@ from ..dialects.dtypes import DTYPES
 from ..dialects.relax import OPERATORS
 from ..ir.expr import Constant, apply_operator
 from ..ir.struct_info import AnyStructInfo, struct_info, to_type
+from ..names import resolve
 from ..te import var
 from ..te.arithmetic import cast
 from ..te.intrinsics import FUNCTIONS
@@ -27,6 +28,8 @@ class ScalarName(ScriptName):
         name = self.path.removeprefix("T.")
         if name == "meta_var":
             return args[0]
+        if name == "Var":
+            return var(*args, **kwargs)
         if name not in DTYPES:
             return FUNCTIONS[name](*args, **kwargs)
         return cast(name, *args) if args else var(f"v{next(_NUMBERS)}", name)
@@ -34,7 +37,7 @@ class ScalarName(ScriptName):
 
 def scalar_name(name: str) -> ScriptName:
     """``T.name``, which may be called outside of scripts if it is a function on scalars."""
-    is_callable = name in DTYPES or name in FUNCTIONS or name == "meta_var"
+    is_callable = name in DTYPES or name in FUNCTIONS or name in ("meta_var", "Var")
     kind = ScalarName if is_callable else ScriptName
     return kind(f"T.{name}")
 
@@ -74,4 +77,24 @@ class OperatorName(ScriptName):
             return Constant(*args, **kwargs)
         if name in OPERATORS:
             return apply_operator(name, args, kwargs)
+        if self.path in CALLS:
+            return getattr(resolve("relax.", "op"), self.path.removeprefix("R."))(*args, **kwargs)
         return super().__call__(*args, **kwargs)
+
+
+CALLS = frozenset(
+    f"R.{name}"
+    for name in (
+        "assert_op",
+        "call_dps_packed",
+        "call_packed",
+        "call_pure_packed",
+        "call_tir",
+        "call_tir_inplace",
+        "match_cast",
+        "prim_value",
+        "print",
+        "shape_of",
+    )
+)
+"""Calls that `relax.op` has besides the operators."""

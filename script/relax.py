@@ -9,12 +9,15 @@ import typing
 
 from ..names import known, resolve
 from .decorate import function_decorator
+from .decorate import macro as macro
 from .outside import graph_name
 
 __script_path__ = "R"
 
 function = function_decorator("function")
 function.__script_path__ = "R.function"  # pyright: ignore[reportFunctionMemberAccess]
+
+inline = macro
 
 
 def __getattr__(name: str) -> typing.Any:

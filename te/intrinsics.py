@@ -169,6 +169,18 @@ def sigmoid(value: ExprLike) -> PrimExpr:
     return const(1.0, x.dtype) / (const(1.0, x.dtype) + call_intrinsic("exp", -x))
 
 
+def exp10(value: ExprLike) -> PrimExpr:
+    """``10 ** value`` of a float."""
+    expr = convert(value)
+    return power(const(10, expr.dtype if is_float(expr.dtype) else "float32"), expr)
+
+
+def hypot(a: ExprLike, b: ExprLike) -> PrimExpr:
+    """``sqrt(a * a + b * b)``, whose squares may overflow."""
+    x, y = promote(convert(a), convert(b))
+    return call_intrinsic("sqrt", x * x + y * y)
+
+
 def fmod(a: ExprLike, b: ExprLike) -> PrimExpr:
     """The remainder with the sign of `a`; C's ``fmod``."""
     return binary("truncmod", a, b)
@@ -319,6 +331,8 @@ FUNCTIONS: dict[str, Callable[..., PrimExpr]] = {
     "bitwise_not": bitwise_not,
     "ceildiv": ceildiv,
     "sigmoid": sigmoid,
+    "exp10": exp10,
+    "hypot": hypot,
     "fmod": fmod,
     "isnan": isnan,
     "isinf": isinf,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 from ..dialects.dtypes import check_dtype
 from ..dialects.int_expr import IntExpr, IntLike
@@ -38,8 +38,11 @@ class IterVar(Var):
 class Tensor:
     """A tensor of a definition: a placeholder, or one output of a `Compute`.
 
-    Calling or subscripting it with indices gives an element.
+    Calling or subscripting it with indices gives an element. Operators of Python are the functions
+    of `topi`: ``x + 1`` is ``topi.add(x, 1)``.
     """
+
+    topi: ClassVar[Mapping[str, Callable[..., Any]]] = {}
 
     name: str
     shape: tuple[Any, ...]
@@ -61,6 +64,33 @@ class Tensor:
 
     def __getitem__(self, indices: ExprLike | tuple[ExprLike, ...]) -> Load:
         return self(*(indices if isinstance(indices, tuple) else (indices,)))
+
+    def __add__(self, other: Any) -> Any:
+        return self.topi["add"](self, other)
+
+    def __radd__(self, other: Any) -> Any:
+        return self.topi["add"](other, self)
+
+    def __sub__(self, other: Any) -> Any:
+        return self.topi["subtract"](self, other)
+
+    def __rsub__(self, other: Any) -> Any:
+        return self.topi["subtract"](other, self)
+
+    def __mul__(self, other: Any) -> Any:
+        return self.topi["multiply"](self, other)
+
+    def __rmul__(self, other: Any) -> Any:
+        return self.topi["multiply"](other, self)
+
+    def __truediv__(self, other: Any) -> Any:
+        return self.topi["divide"](self, other)
+
+    def __rtruediv__(self, other: Any) -> Any:
+        return self.topi["divide"](other, self)
+
+    def __neg__(self) -> Any:
+        return self.topi["negative"](self)
 
     def __repr__(self) -> str:
         return f"Tensor(name={self.name!r}, shape={list(self.shape)}, dtype={self.dtype!r})"

@@ -135,3 +135,6 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted(_FUNCTIONS)
+
+
+Tensor.topi = _FUNCTIONS

@@ -15,6 +15,7 @@ from ...dialects.dtypes import element_type, is_float
 from ...dialects.int_expr import IntExpr
 from ...dialects.relax.types import TensorType
 from ...dialects.sym import expr_array
+from ...ir.struct_info import AnyStructInfo, StructInfo
 from ...te.arithmetic import dim_expr, symbol
 from ...te.emit import ssa_type
 from ...te.expr import Imm, Index, PrimExpr
@@ -56,7 +57,14 @@ class AnnotationParser:
             case "R.Object" | "R.Any":
                 return relax.ObjectType()
             case _:
-                raise self.exprs.error(node, f"{EXPECTED}, got '{ast.unparse(node)}'")
+                return self._variable(node)
+
+    def _variable(self, node: ast.expr) -> TypeAttribute:
+        """The type that a variable of Python stands for, such as a `TensorStructInfo`."""
+        value = self.exprs.eval(node) if isinstance(node, ast.Name | ast.Attribute) else None
+        if isinstance(value, StructInfo):
+            return cast("AnyStructInfo", value).type
+        raise self.exprs.error(node, f"{EXPECTED}, got '{ast.unparse(node)}'")
 
     def _shape(self, node: ast.expr) -> TypeAttribute:
         """``R.Shape([n, 4])``, ``R.Shape(ndim=2)``, or both."""
@@ -105,7 +113,12 @@ class AnnotationParser:
         rank = self._rank(given["ndim"]) if "ndim" in given else None
         if "shape" not in given:
             return TensorType.of(None, element, rank)
-        return TensorType.of(self._ranked(given["shape"], rank), element)
+        shape = given["shape"]
+        is_written_out = isinstance(shape, ast.Tuple | ast.List)
+        if not is_written_out and isinstance(self.exprs.eval(shape), int):
+            message = f"expected a tuple of dims, got {ast.unparse(shape)}"
+            raise self.exprs.error(shape, message)
+        return TensorType.of(self._ranked(shape, rank), element)
 
     def _ranked(self, node: ast.expr, rank: int | None) -> list[IntExpr]:
         """The dims of a shape, of which there are `rank` where that is given."""
@@ -239,6 +252,14 @@ def _annotation(source: Source, parameter: ast.arg) -> ast.expr:
     if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):
         return source.expression(annotation, annotation.value)
     return annotation
+
+
+def names_in(source: Source, annotations: Sequence[ast.expr]) -> set[str]:
+    """The names in annotations, also in strings of them."""
+    nodes = [n for a in annotations for n in ast.walk(a)]
+    texts = [n for n in nodes if isinstance(n, ast.Constant) and isinstance(n.value, str)]
+    nodes += [n for t in texts for n in ast.walk(source.expression(t, str(t.value)))]
+    return {n.id for n in nodes if isinstance(n, ast.Name)}
 
 
 def dictionary(value: Any) -> DictionaryAttr:

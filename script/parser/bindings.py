@@ -9,15 +9,21 @@ from ...dialects import tir
 from ...dialects.dtypes import DTYPES, element_type
 from ...dialects.int_expr import ZERO
 from ...dialects.parameters import value_hint
-from ...te.arithmetic import cast, dim_expr
+from ...te.arithmetic import cast, convert, dim_expr
 from ...te.expr import Imm, Load, PrimExpr, Value, Var
-from .buffers import Buffer
+from .buffers import Alias, Buffer, DataPointer
 from .expressions import reads_memory
 from .regions import HINTS, RegionParser
 from .script_calls import META
 from .statement_reader import StatementReader
+from .vector_stores import VectorStoreParser
 
 ALLOCATIONS = ("T.alloc_buffer", "T.sblock_alloc_buffer", "T.decl_buffer")
+
+
+def _is_alias(call: ast.Call, path: str) -> bool:
+    """``T.decl_buffer((256,), data=A.data)`` and ``T.Buffer((256,), data=A.data)``."""
+    return path in ("T.decl_buffer", "T.Buffer") and any(k.arg == "data" for k in call.keywords)
 
 
 class BindingParser:
@@ -27,14 +33,19 @@ class BindingParser:
         self.statements = statements
         self.exprs = statements.exprs
         self.regions = RegionParser(statements)
+        self.vectors = VectorStoreParser(statements)
 
     def assign(self, target: ast.expr, value: ast.expr) -> None:
         """``target = value``, for every kind of target."""
         path = self.statements.called(value)
-        if isinstance(target, ast.Subscript):
+        if isinstance(target, ast.Subscript) and (index := self.vectors.vector(target)) is not None:
+            self.vectors.store(target, index, value)
+        elif isinstance(target, ast.Subscript):
             self._store(target, self.exprs.expr(value))
         elif isinstance(target, ast.Tuple):
             self._unpack(target, value)
+        elif isinstance(value, ast.Call) and _is_alias(value, path):
+            self._alias(target, value)
         elif isinstance(value, ast.Call) and path in ALLOCATIONS:
             self._alloc_buffer(target, value)
         elif isinstance(value, ast.Call) and path == "T.match_buffer":
@@ -152,10 +163,39 @@ class BindingParser:
         type_ = tir.BufferType.of(shape, element_type(dtype), scope=scope)
         self._declare(target, tir.AllocBufferOp(type_))
 
+    def _alias(self, target: ast.expr, call: ast.Call) -> None:
+        """``B = T.decl_buffer((256,), data=A.data)``: the memory of A with another shape."""
+        given = dict(zip(("shape", "dtype"), call.args, strict=False))
+        given |= {k.arg: k.value for k in call.keywords if k.arg is not None}
+        unknown = set(given) - {"shape", "dtype", "data", "elem_offset", "scope", *HINTS}
+        if "shape" not in given or unknown or len(call.args) > 2:
+            shown = ", ".join(sorted(unknown)) or f"{len(call.args)} arguments"
+            message = f"expected shape, dtype, data and elem_offset of an alias, got {shown}"
+            raise self.statements.error(call, message)
+        pointer = self.exprs.eval(given["data"])
+        if not isinstance(target, ast.Name) or not isinstance(pointer, DataPointer):
+            raise self.statements.error(call, "expected name = T.decl_buffer(…, data=buffer.data)")
+        base, offset = pointer.buffer, convert(0)
+        if "elem_offset" in given:
+            offset = self.exprs.expr(given["elem_offset"])
+        if isinstance(base, Alias):
+            base, offset = base.base, base.offset + offset
+        dtype = self.exprs.dtype(given["dtype"]) if "dtype" in given else "float32"
+        if dtype != base.dtype or not base.type.is_dense:
+            message = f"expected a compact buffer of {dtype}, got '{base.name}' of {base.dtype}"
+            raise self.statements.error(given["data"], message)
+        shape = [dim_expr(d) for d in self.exprs.shape(given["shape"])]
+        type_ = tir.BufferType.of(shape, element_type(dtype), scope=base.type.scope.data)
+        alias = Alias(target.id, base.ssa, base, type_, offset)
+        self.statements.scope.bind(target.id, alias)
+
     def _declare(self, target: ast.expr, op: tir.AllocBufferOp | tir.MatchBufferOp) -> None:
         """Emit an operation that gives a buffer, and bind the buffer's name."""
         if not isinstance(target, ast.Name):
             raise self.statements.error(target, "expected a name for the buffer")
+        if isinstance(self.statements.scope.frames[-1].get(target.id), Buffer):
+            message = f"expected a new name for the buffer, got '{target.id}' twice"
+            raise self.statements.error(target, message)
         self.statements.emitter.add(op)
         op.result.name_hint = value_hint(target.id)
         buffer = Buffer(target.id, op.result)

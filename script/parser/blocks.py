@@ -6,7 +6,7 @@ import ast
 from dataclasses import dataclass, field
 
 from xdsl.dialects.builtin import DictionaryAttr, IndexType
-from xdsl.ir import Block, BlockArgument, Region
+from xdsl.ir import Block, BlockArgument, Operation, Region
 
 from ...dialects import tir
 from ...dialects.int_expr import ZERO, Arg, IntExpr
@@ -26,6 +26,8 @@ AXIS_KINDS = {
     "T.axis.scan": "scan",
     "T.axis.opaque": "opaque",
 }
+ATTRIBUTES = ("T.block_attr", "T.sblock_attr")
+BUFFERS = ("T.alloc_buffer", "T.sblock_alloc_buffer", "T.match_buffer")
 REMAP_KINDS = {"S": "spatial", "R": "reduce"}
 
 
@@ -51,6 +53,7 @@ class BlockParser:
         self.statements = statements
         self.regions = RegionParser(statements)
         self.macros = MacroParser(statements)
+        self.pending: list[_Pending] = []
 
     def block(self, node: ast.With, call: ast.Call) -> None:
         """Parse a block and emit it where the statement parser is."""
@@ -67,9 +70,13 @@ class BlockParser:
             with parser.emitter.inside(pending.body):
                 if rest and self._is_init(rest[0]):
                     self._init(rest.pop(0))
+                else:
+                    self._late_init(rest, pending.body)
                 while rest and self._header(rest[0], pending):
                     rest.pop(0)
+                self.pending.append(pending)
                 parser.body(rest)
+                self.pending.pop()
         parser.emitter.location = location
         parser.emitter.add(self._finish(pending))
 
@@ -86,6 +93,20 @@ class BlockParser:
             writes if pending.writes is None else pending.writes,
             pending.annotations,
         )
+
+    def _late_init(self, rest: list[ast.stmt], body: Block) -> None:
+        """``with T.init():`` below the buffers of a block, above which the operation goes."""
+        count = next((i for i, s in enumerate(rest) if self._is_init(s)), 0)
+        calls = [s.value if isinstance(s, ast.Assign) else s for s in rest[:count]]
+        if not count or any(self.statements.called(c) not in BUFFERS for c in calls):
+            return
+        self.statements.body(rest[:count])
+        self._init(rest[count])
+        del rest[: count + 1]
+        init = body.last_op
+        assert isinstance(init, tir.InitOp) and body.first_op is not None
+        init.detach()
+        body.insert_op_before(init, body.first_op)
 
     def _is_init(self, node: ast.stmt) -> bool:
         is_with = isinstance(node, ast.With)
@@ -121,13 +142,21 @@ class BlockParser:
                 return False
         return True
 
+    def declared(self, call: ast.Call) -> bool:
+        """Take a declaration of the block at hand, before which it has no effects."""
+        pending = self.pending[-1] if self.pending else None
+        is_first = pending is not None and self.statements.emitter.block is pending.body
+        if pending is None or not is_first or any(map(_has_effects, pending.body.ops)):
+            return False
+        return self._declaration(call, pending)
+
     def _declaration(self, call: ast.Call, pending: _Pending) -> bool:
         parser = self.statements
         path = parser.called(call)
-        if path not in ("T.where", "T.reads", "T.writes", "T.block_attr", "T.sblock_attr"):
+        if path not in ("T.where", "T.reads", "T.writes", *ATTRIBUTES):
             return False
         with parser.scope.source.reporting(call):
-            if path in pending.declared:
+            if path in pending.declared and path not in ATTRIBUTES:
                 raise parser.error(call, f"expected '{path}' of a block once, got it twice")
             pending.declared.add(path)
             if path == "T.reads":
@@ -139,8 +168,17 @@ class BlockParser:
             elif path == "T.where":
                 pending.predicates += self._condition(call.args[0])
             else:
-                pending.annotations = dictionary(parser.exprs.eval(call.args[0]))
+                self._annotate(call, dictionary(parser.exprs.eval(call.args[0])), pending)
         return True
+
+    def _annotate(self, call: ast.Call, new: DictionaryAttr, pending: _Pending) -> None:
+        """Annotations in addition to those before; raises ScriptError for another value of one."""
+        old = {} if pending.annotations is None else dict(pending.annotations.data)
+        twice = [k for k, v in new.data.items() if old.get(k, v) != v]
+        if twice:
+            message = f"expected one value of annotation '{twice[0]}', got two"
+            raise self.statements.error(call, message)
+        pending.annotations = DictionaryAttr({**old, **new.data})
 
     def _condition(self, node: ast.expr) -> list[tuple[IntExpr, IntExpr]]:
         """The bounds ``lhs < rhs`` that a predicate of ``T.where`` is the conjunction of."""
@@ -246,3 +284,9 @@ class BlockParser:
         parser.emitter.define(variable, arg)
         parser.scope.bind(target.id, variable)
         pending.axes.append(tir.Axis(kind, lower, extent, value))
+
+
+def _has_effects(op: Operation) -> bool:
+    if isinstance(op, tir.InitOp):
+        return False
+    return bool(op.regions) or isinstance(op, tir.StoreOp | tir.CallExternOp | tir.AssertOp)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -43,6 +44,30 @@ class Buffer:
         return self.type.dtype
 
 
+@dataclass(eq=False)
+class Alias(Buffer):
+    """The memory of a compact buffer with another shape, from the element at `offset` on."""
+
+    base: Buffer
+    own_type: BufferType
+    offset: PrimExpr
+
+    @property
+    def type(self) -> BufferType:
+        return self.own_type
+
+    def base_indices(self, indices: Sequence[PrimExpr]) -> list[PrimExpr]:
+        """Where the base has an element."""
+        flat = self.offset
+        for index, stride in zip(indices, self.strides, strict=True):
+            flat = flat + index * stride
+        found: list[PrimExpr] = []
+        for dim in reversed(self.base.shape[1:]):
+            found.insert(0, flat % dim)
+            flat = flat // dim
+        return [flat, *found] if self.base.shape else []
+
+
 @dataclass(frozen=True)
 class BufferSlice:
     """``X[a:b, c]``: for each dim its first index and its extent (`None` for a single index)."""
@@ -56,6 +81,13 @@ class DataPointer:
     """``X.data``: the memory of a buffer, as external functions take it."""
 
     buffer: Buffer
+
+
+@dataclass(frozen=True)
+class EnvThread:
+    """A variable of ``T.env_thread("threadIdx.x")``, which a launch gives its values."""
+
+    tag: str
 
 
 _SYNTAX = {"Lambda": "a lambda", "Starred": "'*'", "NamedExpr": "':='", "Await": "await"}

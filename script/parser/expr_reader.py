@@ -23,6 +23,8 @@ class ExprReader:
 
     def __init__(self, scope: Scope):
         self.scope = scope
+        self.lane: object = None
+        """The element at hand of a store of several, a `Lane`."""
 
     def error(self, node: ast.AST, message: str) -> ScriptError:
         """The script error at a node."""

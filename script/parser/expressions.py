@@ -19,6 +19,7 @@ from ...te.intrinsics import (
 from ..namespace import ScriptName
 from .buffers import Buffer, BufferSlice, describe_value
 from .expr_reader import ExprReader
+from .lanes import lane_value
 from .scope import as_script_name
 from .script_calls import Method, buffer_attribute, buffer_slice, call, load
 
@@ -140,12 +141,16 @@ class ExprParser(ExprReader):
     def _eval_Subscript(self, node: ast.Subscript) -> Any:
         base = self.eval(node.value)
         if isinstance(base, Buffer):
-            if any(isinstance(n, ast.Slice) for n in self.elements(node.slice)):
+            is_slice = any(isinstance(n, ast.Slice) for n in self.elements(node.slice))
+            if is_slice and self.lane is None:
                 return self.slice(node)
             return load(self, node, base)
         if isinstance(base, ScriptName):
             return base
         return base[self.eval(node.slice)]
+
+    def _eval_Slice(self, node: ast.Slice) -> Any:
+        return lane_value(self, node)
 
     def slice(self, node: ast.expr) -> BufferSlice:
         """A region of a buffer: ``X``, ``X[i, j]`` or ``X[a:b, c]``."""

@@ -12,9 +12,11 @@ from xdsl.ir import Block, Region
 
 from ...dialects import tir
 from ...dialects.diagnostics import suggestion
+from ...dialects.int_expr import ZERO
 from ...dialects.parameters import value_hint
 from ...te.arithmetic import convert, dim_expr
 from ...te.expr import Imm, Index, PrimExpr, Var
+from ...te.intrinsics import ceildiv
 from .annotations import dictionary
 from .statement_reader import StatementReader
 
@@ -29,8 +31,8 @@ LOOP_KINDS = {
     "T.thread_binding": "thread_binding",
 }
 
-Range: TypeAlias = tuple[PrimExpr, PrimExpr]
-"""First value and extent."""
+Range: TypeAlias = tuple[PrimExpr, PrimExpr, PrimExpr | None]
+"""First value, extent, and the step where it is not 1."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +64,7 @@ class LoopParser:
         call = self._with_thread(call, path)
         ranges = self._ranges(call, path)
         targets, groups = self._targets(node.target, len(ranges))
-        self._nest(targets, groups, ranges, node.body, self._options(call, LOOP_KINDS[path]))
+        self._nest(targets, groups, ranges, node.body, self._options(call, path))
 
     def _with_thread(self, call: ast.Call, path: str) -> ast.Call:
         """``T.thread_binding(4, "threadIdx.x")`` with the thread as an option."""
@@ -100,27 +102,39 @@ class LoopParser:
     def _ranges(self, call: ast.Call, path: str) -> list[Range]:
         bounds = self.exprs.exprs(ast.copy_location(ast.Tuple(call.args, ast.Load()), call))
         if path == "T.grid" and bounds:
-            return [(convert(0), b) for b in bounds]
+            return [(convert(0), b, None) for b in bounds]
+        steps = [self.exprs.expr(k.value) for k in call.keywords if k.arg == "step"]
+        if path == "range" and len(bounds) == 3:
+            steps.append(bounds.pop())
+        step = self._step(call, steps[0]) if steps else None
         match bounds:
             case [extent]:
-                return [(convert(0), extent)]
+                return [(convert(0), extent, step)]
             case [first, last]:
                 size = last - first
                 backward = isinstance(size, Index | Imm) and (dim_expr(size).constant or 0) < 0
-                return [(first, convert(0) if backward else size)]  # as of Python's ranges
+                return [(first, convert(0) if backward else size, step)]  # as of Python's ranges
             case _:
                 raise self.statements.error(call, f"expected one or two bounds, got {len(bounds)}")
 
-    def _options(self, call: ast.Call, kind: str) -> _Loop:
+    def _step(self, call: ast.Call, step: PrimExpr) -> PrimExpr | None:
+        known = self.statements.emitter.index(step).constant
+        if known is not None and known < 1:
+            raise self.statements.error(call, f"expected a step of at least 1, got {known}")
+        return None if known == 1 else step
+
+    def _options(self, call: ast.Call, path: str) -> _Loop:
         given = {k.arg: k.value for k in call.keywords}
         annotations, thread = given.pop("annotations", None), given.pop("thread", None)
+        if path not in ("T.grid", "range"):
+            given.pop("step", None)
         if given:
             shown = ", ".join(map(str, given))
             raise self.statements.error(
-                call, f"expected loop options annotations or thread, got {shown}"
+                call, f"expected loop options annotations, step or thread, got {shown}"
             )
         return _Loop(
-            kind,
+            LOOP_KINDS[path],
             None if thread is None else self.exprs.text(thread),
             None if annotations is None else dictionary(self.exprs.eval(annotations)),
         )
@@ -134,16 +148,21 @@ class LoopParser:
         loop: _Loop,
     ) -> None:
         parser, emitter = self.statements, self.statements.emitter
-        lower, extent = ranges[0]
+        lower, extent, step = ranges[0]
         inner = Block(arg_types=[IndexType()])
-        first, size = emitter.index(lower), emitter.index(extent)
+        start, stride = emitter.index(lower), None if step is None else emitter.index(step)
+        size = emitter.index(extent if step is None else ceildiv(extent, step))
+        first = start if step is None else ZERO
         region = Region(inner)
         values = emitter.values.list
         emitter.add(
             tir.ForOp(first, size, values, region, loop.kind, loop.thread, loop.annotations)
         )
         with parser.into(inner):
-            self._variable(targets[0], inner, ranges[0])
+            variable = self._variable(targets[0], inner, (lower, extent))
+            if stride is not None:
+                iteration = emitter.values.expr(inner.args[0])
+                emitter.meanings[variable] = start + iteration * stride
             if len(targets) > 1:
                 self._nest(targets[1:], groups, ranges[1:], body, loop)
             else:
@@ -151,7 +170,7 @@ class LoopParser:
                     parser.scope.bind(name, tuple(map(self.exprs.eval, variables)))
                 parser.body(body)
 
-    def _variable(self, target: ast.expr, block: Block, bounds: Range) -> None:
+    def _variable(self, target: ast.expr, block: Block, bounds: Sequence[PrimExpr]) -> Var:
         """Bind a loop variable to the first argument of the loop's body."""
         parser = self.statements
         if not isinstance(target, ast.Name):
@@ -161,3 +180,4 @@ class LoopParser:
         variable = Var(target.id, "int64" if wide else "int32")
         parser.emitter.define(variable, block.args[0])
         parser.scope.bind(target.id, variable)
+        return variable

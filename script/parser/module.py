@@ -220,6 +220,7 @@ def parse_text(
     python: Mapping[str, Any] | None = None,
     filename: str = "<script>",
     constants: Sequence[TensorData] = (),
+    is_verified: bool = True,
 ) -> ModuleOp | Operation:
     """The module or function that a program text defines.
 
@@ -230,6 +231,7 @@ def parse_text(
     tree = _syntax_tree(text, filename)
     constants = metadata_constants(source, tree) or constants
     parser = ProgramParser(source, _with_imports(tree, python or {}), constants)
+    parser.is_verified = is_verified
     decorated = [
         n for n in tree.body if isinstance(n, ast.ClassDef | ast.FunctionDef) and parser.kind(n)
     ]

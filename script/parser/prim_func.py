@@ -25,7 +25,8 @@ from .scope import Scope
 from .statements import StatementParser
 
 SYMBOL_DTYPES = ("int32", "int64")
-SYMBOL_CALLS = ("T.int32", "T.int64", "T.var", "T.size_var")
+NAMED_SYMBOLS = ("T.var", "T.size_var", "T.Var")
+SYMBOL_CALLS = ("T.int32", "T.int64", *NAMED_SYMBOLS)
 
 
 class PrimFuncParser:
@@ -51,6 +52,8 @@ class PrimFuncParser:
             emitter = Emitter(block)
             self._define_parameters(emitter, block)
             StatementParser(self.scope, emitter).function_body(body)
+        if private and "global_symbol" in self.attrs:
+            raise self.exprs.error(self.node, "expected a private function without 'global_symbol'")
         if private:
             self.attrs[PRIVATE] = UnitAttr()
         attrs = DictionaryAttr(self.attrs) if self.attrs else None
@@ -63,6 +66,7 @@ class PrimFuncParser:
     def _parameter(self, name: str, annotation: ast.expr) -> None:
         head, args, keywords = _annotation_parts(annotation)
         path = self.exprs.path(head)
+        path = "T.bool" if path == "T.boolean" else path
         if path == "T.handle":
             self.handles[name] = None
         elif path in ("T.Buffer", "T.buffer"):
@@ -191,7 +195,7 @@ def is_symbol(exprs: ExprParser, node: ast.expr) -> bool:
     """Whether a value declares a symbol: ``T.int64()``, ``T.int64(is_size_var=True)``."""
     if not isinstance(node, ast.Call) or exprs.path(node.func) not in SYMBOL_CALLS:
         return False
-    return not node.args or exprs.path(node.func) in ("T.var", "T.size_var")
+    return not node.args or exprs.path(node.func) in NAMED_SYMBOLS
 
 
 def _annotation_parts(node: ast.expr) -> tuple[ast.expr, list[ast.expr], dict[str, ast.expr]]:

@@ -14,6 +14,10 @@ from .relax_reader import RelaxReader
 
 RETURN = "return"
 """What a branch that returns binds, for a name that no variable has."""
+EFFECT = "effect"
+"""What a branch binds that ends with a call for its effects."""
+
+EFFECTS = ("R.print", "R.assert_op", "R.call_packed")
 
 
 class ControlParser:
@@ -48,7 +52,7 @@ class ControlParser:
         op = function.add(relax.IfOp(condition, regions[0], regions[1], type_), node)
         if name == RETURN:
             function.returned = op.results[0]
-        else:
+        elif name != EFFECT:
             function.name_value(name, op.results[0])
 
     def _branch(self, node: ast.If, body: Sequence[ast.stmt]) -> tuple[str, Block, SSAValue]:
@@ -57,12 +61,24 @@ class ControlParser:
         outer, declared = function.block, set(function.declared)
         function.block = block = Block()
         with function.scope.nested() as names:
-            for statement in body:
+            effect = self._effect(body[-1])
+            for statement in body[:-1] if effect is not None else body:
                 function.statement(statement)
-            name, value = self._result(body[-1], names)
+            if effect is not None:
+                name, value = EFFECT, function.value(effect)
+            else:
+                name, value = self._result(body[-1], names)
             function.add(relax.YieldOp(value), node)
         function.block, function.declared, function.returned = outer, declared, None
         return name, block, value
+
+    def _effect(self, node: ast.stmt) -> ast.Call | None:
+        """The call that a branch ends with and whose result nothing binds."""
+        match node:
+            case ast.Expr(value=ast.Call() as call) if self.function.path(call) in EFFECTS:
+                return call
+            case _:
+                return None
 
     def _result(self, last: ast.stmt, names: dict[str, object]) -> tuple[str, SSAValue]:
         function = self.function

@@ -14,7 +14,7 @@ from ...dialects.dtypes import element_type
 from ...dialects.relax.types import TensorType
 from ...dialects.sym import ExprArray, expr_array
 from ...te.arithmetic import Index, dim_expr
-from .relax_reader import FunctionName, RelaxReader
+from .relax_reader import EXTERNAL, ExternName, FunctionName, RelaxReader
 
 OLD_NAMES = {
     "out_ty": "out_sinfo",
@@ -23,6 +23,7 @@ OLD_NAMES = {
     "out_shape": "out_sinfo",
     "shape": "out_sinfo",
 }
+SHAPES = ("R.shape", "R.ShapeExpr")
 EXPECTED_TYPE = 'expected the type of the result, such as R.Tensor((1, n), "float32")'
 
 
@@ -106,12 +107,9 @@ class DPSCallParser:
                 return name, True
             case ast.Name(id=name):
                 alias = self.function.bound(name)
-                return str(alias) if isinstance(alias, FunctionName) else name, True
-            case ast.Call(args=[inner]) if self.function.path(called) in (
-                "R.ExternFunc",
-                "R.extern",
-                "R.str",
-            ):
+                is_name = isinstance(alias, FunctionName | ExternName)
+                return str(alias) if is_name else name, not isinstance(alias, ExternName)
+            case ast.Call(args=[inner]) if self.function.path(called) in EXTERNAL:
                 return self.exprs.text(inner), False
             case _:
                 shown = "nothing" if called is None else f"'{ast.unparse(called)}'"
@@ -151,6 +149,8 @@ class DPSCallParser:
         out = given.get("out_sinfo")
         if out is None:
             raise self.function.error(node, EXPECTED_TYPE)
+        if isinstance(out, ast.Call) and self.function.path(out) in SHAPES and len(out.args) == 1:
+            out = out.args[0]
         if self._is_type(out):
             return self.annotations.type(out)
         items = self.exprs.elements(out)
@@ -180,7 +180,7 @@ class DPSCallParser:
         match node:
             case None:
                 return None
-            case ast.Call(args=[inner]) if self.function.path(node) in ("R.shape", "R.ShapeExpr"):
+            case ast.Call(args=[inner]) if self.function.path(node) in SHAPES:
                 return expr_array([dim_expr(d) for d in self.exprs.shape(inner)])
             case _:
                 return expr_array([dim_expr(d) for d in self.exprs.shape(node)])

@@ -12,12 +12,21 @@ from ...dialects import relax
 from ...dialects.parameters import value_hint
 from ...dialects.relax.symbols import determined_symbols
 from ...dialects.relax.type_relations import forget_symbols, says_less
-from ...te.arithmetic import symbol
-from .annotations import dictionary, parameters_of
+from ...te.arithmetic import Index, dim_expr, symbol
+from .annotations import dictionary, names_in, parameters_of
 from .buffers import describe_statement
 from .prim_func import is_symbol
-from .relax_control import ControlParser
-from .relax_reader import FunctionName, ModuleName, NotOutput, Options, RelaxReader, Signature
+from .relax_control import RETURN, ControlParser
+from .relax_reader import (
+    EXTERNAL,
+    ExternName,
+    FunctionName,
+    ModuleName,
+    NotOutput,
+    Options,
+    RelaxReader,
+    Signature,
+)
 from .relax_values import ValueParser
 from .scope import Scope
 from .script_calls import META
@@ -44,12 +53,33 @@ class RelaxFuncParser(RelaxReader):
     def signature(self) -> tuple[list[Attribute], Attribute | None]:
         """Parameter types and, where it is annotated, the result type."""
         types: list[Attribute] = []
-        for _, annotation in parameters_of(self.scope.source, self.node):
-            types.append(self.annotations.type(annotation))
         returns = self.node.returns
+        given = parameters_of(self.scope.source, self.node)
+        later = [a for _, a in given] + ([returns] if returns is not None else [])
+        for position, (parameter, annotation) in enumerate(given):
+            type_ = self.annotations.type(annotation)
+            if isinstance(type_, relax.PrimType) and type_.expr is None:
+                later_names = names_in(self.scope.source, later[position + 1 :])
+                type_ = self._number_type(parameter, type_, parameter.arg in later_names)
+            types.append(type_)
         # A tuple without fields says nothing of its own.
         is_known = returns is not None and self.exprs.path(returns) != "R.Tuple"
         return types, self.annotations.type(returns) if is_known and returns is not None else None
+
+    def _number_type(
+        self, parameter: ast.arg, type_: relax.PrimType, is_dim: bool
+    ) -> relax.PrimType:
+        """The type of a number: that of a symbol of its name if later annotations use it."""
+        name = parameter.arg
+        if isinstance(self.scope.frames[-1].get(name), Index):
+            raise self.error(parameter, f"expected '{name}' before the shapes that use it")
+        if not is_dim:
+            return type_
+        if type_.dtype != "int64":
+            message = f"expected '{name}', which is a dim, to be int64, got {type_.dtype}"
+            raise self.error(parameter, message)
+        self.scope.bind(name, symbol(name))
+        return relax.PrimType.of(type_.element_type, dim_expr(symbol(name)))
 
     def parse(self, pure: bool = True, private: bool = False) -> relax.FuncOp:
         """The function as an operation, not yet verified."""
@@ -117,9 +147,13 @@ class RelaxFuncParser(RelaxReader):
     _stmt_Global = _stmt_Nonlocal
 
     def _stmt_Return(self, node: ast.Return) -> None:
-        if node.value is None or self.in_dataflow:
-            raise self.error(node, "expected 'return' with a value, outside of dataflow blocks")
-        self.returned = self.value(node.value)
+        if node.value is None:
+            raise self.error(node, "expected 'return' with a value")
+        value = self.value(node.value)
+        if self.in_dataflow:
+            self.outputs = [(RETURN, value)]
+        else:
+            self.returned = value
 
     def _stmt_With(self, node: ast.With) -> None:
         call = node.items[0].context_expr
@@ -145,6 +179,9 @@ class RelaxFuncParser(RelaxReader):
             if isinstance(value, SSAValue):
                 self.scope.frames[-1].setdefault(name, NotOutput())
         for name, result in zip(names, op.results, strict=True):
+            if name == RETURN:
+                self.returned = result
+                continue
             result.name_hint = value_hint(name)
             self.scope.bind(name, result)
 
@@ -190,11 +227,18 @@ class RelaxFuncParser(RelaxReader):
             raise self.error(node, "expected 'name: annotation = value'")
         annotated = self.annotations.type(node.annotation)
         value = self.value(node.value)
+        if self._is_refined(annotated, value.type):
+            value = self.emit(relax.MatchCastOp(value, annotated), node)
         if not says_less(annotated, value.type):
             raise self.error(
                 node, f"expected '{node.target.id}' to be {annotated}, got {value.type}"
             )
         self.name_value(node.target.id, value)
+
+    def _is_refined(self, annotated: Attribute, type_: Attribute) -> bool:
+        """Whether an annotation says more of a value than is known, with known symbols."""
+        is_more = says_less(type_, annotated) and not says_less(annotated, type_)
+        return is_more and set(determined_symbols([annotated])) <= self.declared
 
     def _stmt_If(self, node: ast.If) -> None:
         self.control.choice(node)
@@ -234,14 +278,23 @@ class RelaxFuncParser(RelaxReader):
         if len(target.elts) != count:
             raise self.error(target, f"expected {count} names, got {len(target.elts)}")
 
+    def _declare(self, name: str, node: ast.expr) -> None:
+        """``n = T.int64()``."""
+        path = self.path(node)
+        if path == "T.int32":
+            raise self.error(node, f"expected T.int64() for a symbol of shapes, got {path}()")
+        self.scope.bind(name, symbol(name))
+
     def _bind(self, target: ast.Name, node: ast.expr) -> None:
         if is_symbol(self.exprs, node):
-            self.scope.bind(target.id, symbol(target.id))
+            self._declare(target.id, node)
         elif isinstance(node, ast.Call) and self.path(node) in META:
             self.scope.bind(target.id, self.exprs.eval(node))
         elif self.is_module_name(node):
             self.scope.bind(target.id, ModuleName())
         elif isinstance(node, ast.Attribute) and self.is_module_name(node.value):
             self.scope.bind(target.id, FunctionName(node.attr))
+        elif isinstance(node, ast.Call) and self.path(node) in EXTERNAL and len(node.args) == 1:
+            self.scope.bind(target.id, ExternName(self.exprs.text(node.args[0])))
         else:
             self.name_value(target.id, self.values.value(node))

@@ -32,6 +32,13 @@ class FunctionName(str):
     """A function of the module under another name, as in ``f = cls.linear0``."""
 
 
+class ExternName(str):
+    """A registered function under a name, as in ``f = R.ExternFunc("f")``."""
+
+
+EXTERNAL = ("R.ExternFunc", "R.extern", "R.str")
+
+
 class NotOutput:
     """A variable that its dataflow block does not output, as seen outside."""
 

@@ -14,8 +14,9 @@ from ...te.arithmetic import cast, const, convert
 from ...te.expr import ExternCall, Load, PrimExpr
 from ...te.intrinsics import FUNCTIONS
 from ..namespace import ScriptName
-from .buffers import Buffer, BufferSlice, DataPointer, describe_value
+from .buffers import Alias, Buffer, BufferSlice, DataPointer, EnvThread, describe_value
 from .expr_reader import ExprReader
+from .lanes import BROADCASTS, RAMPS, lane_value
 
 _DTYPE_FIRST = ("Cast", "reinterpret", "min_value", "max_value", "infinity")
 _PYTHON_FUNCTIONS: dict[Any, str] = {min: "min", max: "max", abs: "abs"}
@@ -38,7 +39,7 @@ class Method:
 def buffer_attribute(buffer: Buffer, name: str) -> Any:
     """``X.shape`` and the like; raises ValueError for anything else."""
     if name == "data":
-        return DataPointer(buffer)
+        return DataPointer(buffer)  # of an alias only for another one
     if name == "access_ptr":
         return lambda access_mask="rw": DataPointer(buffer)  # pyright: ignore
     if name in ("shape", "strides", "dtype", "name"):
@@ -72,10 +73,19 @@ def _script_call(exprs: ExprReader, node: ast.Call, path: str) -> Any:
     name = path.removeprefix("T.")
     if path in ("I.meta_var", "R.prim_value") and len(node.args) == 1 and not node.keywords:
         return exprs.eval(node.args[0])
+    name = "bool" if name == "boolean" else name
+    if path in ("R.dtype", "R.str") and len(node.args) == 1:
+        return exprs.text(node.args[0])
     if not path.startswith("T."):
         raise exprs.error(node.func, f"expected a function of TensorIR, got '{path}'")
     if name in DTYPES:
         return _typed_literal(exprs, node, name)
+    if name == "env_thread" and len(node.args) == 1:
+        return EnvThread(exprs.text(node.args[0]))
+    if name == "target" and len(node.args) == 1:
+        return _target(exprs, node)
+    if path in (*RAMPS, *BROADCASTS):
+        return lane_value(exprs, node, path)
     if name == "call_extern":
         return extern_call(exprs, node)
     if name not in FUNCTIONS:
@@ -86,6 +96,16 @@ def _script_call(exprs: ExprReader, node: ast.Call, path: str) -> Any:
     else:
         args = exprs.arguments(node.args)
     return apply(exprs, node, name, args)
+
+
+def _target(exprs: ExprReader, node: ast.Call) -> Any:
+    """``T.target("llvm", host="llvm")`` of an attribute: its text or dict, with the host's."""
+    named = {k.arg: exprs.eval(k.value) for k in node.keywords if k.arg is not None}
+    value = exprs.eval(node.args[0])
+    if not set(named) <= {"host"} or not isinstance(value, str | dict):
+        raise exprs.error(node, "expected T.target(text or dict, host=…)")
+    config: dict[str, Any] = {"kind": value} if isinstance(value, str) else value  # pyright: ignore[reportUnknownVariableType]
+    return {**config, **named} if named else value  # pyright: ignore[reportUnknownVariableType]
 
 
 def apply(exprs: ExprReader, node: ast.Call, name: str, args: list[Any]) -> PrimExpr:
@@ -145,6 +165,8 @@ def extern_call(exprs: ExprReader, node: ast.Call) -> ExternCall:
     args: list[Any] = []
     for arg in rest:
         value = exprs.eval(arg)
+        if isinstance(value, DataPointer) and isinstance(value.buffer, Alias):
+            raise exprs.error(arg, f"expected '{value.buffer.base.name}.data', got an alias of it")
         args.append(value.buffer if isinstance(value, DataPointer) else exprs.expr(arg))
     return ExternCall(exprs.text(name), tuple(args), "void" if is_void else exprs.dtype(returned))
 
@@ -156,6 +178,8 @@ def load(exprs: ExprReader, node: ast.Subscript, buffer: Buffer) -> Load:
     for index in indices:
         if is_float(index.dtype):
             raise exprs.error(node.slice, f"expected an integer index, got {index.dtype}")
+    if isinstance(buffer, Alias):
+        return Load(buffer.base, tuple(buffer.base_indices(indices)), buffer.dtype)
     return Load(buffer, tuple(indices), buffer.dtype)
 
 
@@ -171,6 +195,9 @@ def buffer_slice(exprs: ExprReader, node: ast.expr) -> BufferSlice:
     buffer = exprs.eval(base)
     if not isinstance(buffer, Buffer):
         raise exprs.error(base, f"expected a buffer, got {describe_value(buffer)}")
+    if isinstance(buffer, Alias):
+        message = f"expected a region of '{buffer.base.name}', whose memory '{buffer.name}' has"
+        raise exprs.error(base, message)
     if not isinstance(node, ast.Subscript):
         return BufferSlice(buffer, tuple((convert(0), convert(d)) for d in buffer.shape))
     parts = exprs.elements(node.slice)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from typing import Any, cast
 
 from xdsl.dialects import scf
 from xdsl.ir import Block, Region
@@ -11,7 +12,7 @@ from xdsl.ir import Block, Region
 from ...dialects import tir
 from ...te.emit import Emitter
 from ...te.expr import ExternCall, Imm, PrimExpr
-from ...te.intrinsics import boolean
+from ...te.intrinsics import FUNCTIONS, boolean
 from .bindings import BindingParser
 from .blocks import BlockParser
 from .buffers import describe_statement
@@ -19,6 +20,7 @@ from .loops import LoopParser
 from .macros import MacroParser
 from .scope import Scope
 from .statement_reader import StatementReader
+from .threads import launched
 
 BLOCK_NAMES = ("T.block", "T.sblock")
 ACCESS_LISTS = {"T.reads", "T.writes"}
@@ -60,8 +62,12 @@ class StatementParser(StatementReader):
 
     def body(self, statements: Sequence[ast.stmt]) -> None:
         """Statements in the current scope."""
-        for statement in statements:
-            self.statement(statement)
+        for position, statement in enumerate(statements):
+            rest = statements[position + 1 :]
+            launch = launched(self, statement, rest)
+            self.statement(statement if launch is None else launch)
+            if launch is not None and not isinstance(statement, ast.With):
+                return
 
     def statement(self, node: ast.stmt) -> None:
         """One statement; its operations bear its place in the source."""
@@ -94,6 +100,8 @@ class StatementParser(StatementReader):
         path = self.called(call)
         if len(node.items) != 1 or not isinstance(call, ast.Call):
             raise self.error(node, "expected one of 'with T.block(…)' and 'with T.init()'")
+        if path in BLOCK_NAMES and node.items[0].optional_vars is not None:
+            raise self.error(node.items[0].optional_vars, "expected a block without 'as'")
         if path in BLOCK_NAMES:
             self.blocks.block(node, call)
         elif path in ("T.LetStmt", "T.let"):
@@ -127,6 +135,8 @@ class StatementParser(StatementReader):
             return
         condition = self.emitter.value(boolean(test))
         arms = [self._arm(node.body), self._arm(node.orelse) if node.orelse else Region()]
+        if node.orelse and isinstance(arms[1].block.first_op, scf.YieldOp):
+            arms[1] = Region()  # an else without effects
         self.emitter.add(scf.IfOp(condition, [], arms[0], arms[1]))
 
     def _arm(self, statements: Sequence[ast.stmt]) -> Region:
@@ -152,9 +162,18 @@ class StatementParser(StatementReader):
         self._assert(node.test, node.msg)
 
     def _assert(self, test: ast.expr, message: ast.expr | None) -> None:
-        text = "assertion failed" if message is None else self.exprs.text(message)
+        text = "assertion failed" if message is None else self._message(message)
         condition = self.emitter.value(boolean(self.exprs.expr(test)))
         self.emitter.add(tir.AssertOp(condition, text))
+
+    def _message(self, node: ast.expr) -> str:
+        """A message, or ``("ValueError", ["part", …])`` with the kind of error before it."""
+        match cast("tuple[Any, ...]", self.exprs.eval(node)):
+            case (str() as kind, [*parts]):
+                text = "".join(map(str, parts))
+                return text if kind == "RuntimeError" else f"{kind}: {text}"
+            case _:
+                return self.exprs.text(node)
 
     def _stmt_Assign(self, node: ast.Assign) -> None:
         if len(node.targets) != 1:
@@ -183,15 +202,30 @@ class StatementParser(StatementReader):
             self.body(self.macros.expanded(node, macro))
             return
         path = self.called(node.value)
+        if isinstance(node.value, ast.Call) and self.blocks.declared(node.value):
+            return
         if path in BLOCK_HEADERS:
             raise self.error(node, f"expected {path} at the start of a block")
-        if isinstance(node.value, ast.Call) and path == "T.evaluate" and len(node.value.args) == 1:
-            self._evaluate(self.exprs.expr(node.value.args[0]))
-        elif path == "T.call_extern":
+        call = node.value
+        if isinstance(call, ast.Call) and path == "T.evaluate" and len(call.args) == 1:
+            inner = call.args[0]
+            if isinstance(inner, ast.Call) and self.called(inner) == "T.assume":
+                self._assume(inner)
+            else:
+                self._evaluate(self.exprs.expr(inner))
+        elif isinstance(call, ast.Call) and path == "T.assume":
+            self._assume(call)
+        elif path == "T.call_extern" or path.removeprefix("T.") in FUNCTIONS:
             self._evaluate(self.exprs.expr(node.value))
         else:
             shown = ast.unparse(node.value)[:40]
             raise self.error(node, f"expected a statement of TensorIR, got '{shown}'")
+
+    def _assume(self, call: ast.Call) -> None:
+        """``T.assume(condition)``, a hint that no analysis uses."""
+        if len(call.args) != 1:
+            raise self.error(call, f"expected T.assume(condition), got {len(call.args)} arguments")
+        boolean(self.exprs.expr(call.args[0]))
 
     def _evaluate(self, expr: PrimExpr) -> None:
         """Only calls have effects; anything else need not be computed."""

@@ -136,7 +136,7 @@ def print_module(
     asked for and was not given.
     """
     functions = sorted((_function(op) for op in module.ops), key=_order)
-    body, uses = Writer(), {"I"}
+    body, uses = Writer(options), {"I"}
     metadata = Metadata() if metadata is None else metadata
     body.line("@I.ir_module")
     with body.indented(f"class {name}:"):
@@ -158,7 +158,7 @@ def print_function(
 
     Raises ValueError as `print_module` does.
     """
-    body, metadata = Writer(), Metadata()
+    body, metadata = Writer(options), Metadata()
     uses = _write_function(body, _function(op), metadata, None, options)
     return _assemble(body, metadata, uses, show_meta)
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from xdsl.dialects.builtin import DictionaryAttr, TupleType
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 
+from ...dialects.int_expr import Sym
 from ...dialects.relax import (
     AssertOp,
     CallOp,
@@ -18,6 +19,7 @@ from ...dialects.relax import (
     LocalFuncOp,
     LoopOp,
     OutputOp,
+    PrimType,
     PrintOp,
     ReturnOp,
     TupleOp,
@@ -56,6 +58,7 @@ class FunctionPrinter(ValueTexts):
         self._calls_module = bool(callees) and module_name is not None
         reserved = () if module_name is None else (module_name, options.module_alias)
         self.names = Names([*callees, *reserved])
+        self._own_symbols: dict[str, str] = {}
         self._wanted: dict[SSAValue, str] = {}
         """Names of values that a branch ends with: both branches bind the name of the choice."""
 
@@ -67,14 +70,31 @@ class FunctionPrinter(ValueTexts):
         used = {s for op in func.walk() for r in op.results for s in type_symbols(r.type)}
         used |= {s for param in func.params for s in type_symbols(param.type)}
         used |= type_symbols(func.result_type)
+        self._own_symbols = self._parameter_symbols()
         for symbol in sorted(used):
-            self.symbols[symbol] = self.names.fresh(symbol)
-        params = [f"{self.values[p]}: {self.types.text(p.type, True)}" for p in func.params]
+            self.symbols[symbol] = self._own_symbols.get(symbol) or self.names.fresh(symbol)
+        params = [f"{self.values[p]}: {self._parameter_type(p)}" for p in func.params]
         result = self.types.text(func.result_type, True)
         self.writer.line(self._decorator())
         with self.writer.indented(f"def {func.sym_name.data}({', '.join(params)}) -> {result}:"):
             self._prologue()
             self._block(func.body.block, "gv")
+
+    def _parameter_symbols(self) -> dict[str, str]:
+        """The symbols that are integer parameters of their names, which later types use."""
+        func, found = self.func, dict[str, str]()
+        for position, param in enumerate(func.params):
+            later = [p.type for p in func.params[position + 1 :]] + [func.result_type]
+            name = _symbol_of(param.type)
+            if name is None or name != self.values[param]:
+                continue
+            if any(name in type_symbols(t) for t in later):
+                found[name] = name
+        return found
+
+    def _parameter_type(self, param: SSAValue) -> str:
+        is_own = _symbol_of(param.type) == self.values[param] in self._own_symbols
+        return 'R.Prim("int64")' if is_own else self.types.text(param.type, True)
 
     def _decorator(self) -> str:
         arguments = [
@@ -84,7 +104,7 @@ class FunctionPrinter(ValueTexts):
         return "@R.function" + (f"({', '.join(arguments)})" if arguments else "")
 
     def _prologue(self) -> None:
-        for name in sorted(self.symbols.values()):
+        for name in sorted(set(self.symbols.values()) - set(self._own_symbols)):
             self.writer.line(f"{name} = T.int64()")
         self._attributes(self.func.attrs)
         if self._calls_module and self.options.module_alias:
@@ -179,6 +199,14 @@ class FunctionPrinter(ValueTexts):
             self.writer.line(f"{self.typed(name, outer)} = {text}")
         self.values[outer] = name
         return name
+
+
+def _symbol_of(type_: Attribute) -> str | None:
+    """The symbol that an int64 of the graph is."""
+    if not isinstance(type_, PrimType) or type_.expr is None or type_.dtype != "int64":
+        return None
+    atom = type_.expr.as_atom
+    return atom.name if isinstance(atom, Sym) else None
 
 
 def _output_hint(value: SSAValue) -> str | None:

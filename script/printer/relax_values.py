@@ -207,7 +207,8 @@ class ValueTexts:
 
     def _call_packed(self, op: CallPackedOp | CallPurePackedOp) -> str:
         type_ = op.result.type
-        types = None if isinstance(type_, ObjectType) else f"({self.types.text(type_)},)"
+        is_given = isinstance(op, CallPurePackedOp) or not isinstance(type_, ObjectType)
+        types = f"({self.types.text(type_)},)" if is_given else None
         arguments = map(self.value, op.args)
         return call_text(
             f"R.{op.name.removeprefix('relax.')}",

@@ -52,7 +52,7 @@ class BlockPrinter:
         """Neighbouring axes that just follow a loop share one line, as in TVM."""
         together: list[int] = []
         for position in range(len(self.op.axes.data)):
-            if self._follows_loop(position):
+            if self.writer.options.syntax_sugar and self._follows_loop(position):
                 together.append(position)
                 continue
             self._write_axes(together)

@@ -183,7 +183,7 @@ class Statements:
     def _grid(self, op: ForOp) -> list[ForOp]:
         """The loops that one ``T.grid`` stands for; only `op` if it has to be written alone."""
         nest = [op]
-        while _is_plain(nest[-1]):
+        while self.writer.options.syntax_sugar and _is_plain(nest[-1]):
             inner = self._statements(nest[-1].body.block)
             if len(inner) != 1 or not isinstance(loop := inner[0], ForOp) or not _is_plain(loop):
                 break

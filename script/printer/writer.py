@@ -7,11 +7,14 @@ import re
 from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 
+from .options import Options
+
 
 class Writer:
     """Collects lines at the current indentation."""
 
-    def __init__(self) -> None:
+    def __init__(self, options: Options = Options()) -> None:
+        self.options = options
         self.lines: list[str] = []
         self._margin = ""
 
@@ -24,7 +27,7 @@ class Writer:
         """Lines added inside stand one level deeper, below `header` if there is one."""
         if header is not None:
             self.line(header)
-        margin, self._margin = self._margin, self._margin + "    "
+        margin, self._margin = self._margin, self._margin + " " * self.options.indent_spaces
         try:
             yield
         finally:

@@ -103,7 +103,7 @@ def test_classes_take_arguments():
 def test_passes_on_functions():
     marked = mark(module())
     assert marked["main"].attrs == {"global_symbol": "main", "marked": 1}
-    assert marked["double"].attrs is None
+    assert marked["double"].attrs == {"global_symbol": "double"}
     kernels = MarkKernels()(module())
     assert kernels["double"].attrs["kernel"] is True
     assert "kernel" not in kernels["main"].attrs

@@ -35,6 +35,43 @@ SCALARS = [
     ("    a = b = 1\n    Y[0] = 1", "expected one target of an assignment", "a = b"),
     ("    a, b = 1, 2, 3\n    Y[0] = a", "expected 3 names, got 2", "a, b"),
     (
+        "    Z = T.alloc_buffer((8,))\n    Z = T.alloc_buffer((8,))",
+        "expected a new name for the buffer, got 'Z' twice",
+        "Z = T.alloc_buffer((8,))",
+    ),
+    ('    with T.block("b") as b:\n        Y[0] = 1', "expected a block without 'as'", "b:"),
+    (
+        '    with T.block("b"):\n        T.block_attr({"a": 1})\n        T.block_attr({"a": 2})\n'
+        "        Y[0] = 1",
+        "expected one value of annotation 'a', got two",
+        'T.block_attr({"a": 2})',
+    ),
+    ("    t = T.launch_thread('x')\n    Y[t] = 1", "expected T.launch_thread(thread, ext", "T.l"),
+    ("    Y[1:5] = Y[0:4]", "expected to read 'Y' only where it is stored to", "Y[0:4]"),
+    ("    Y[0:4] = X[0:5]", "expected 4 lanes, got 5", "0:5"),
+    ("    Y[0:] = X[0:8]", "expected a slice with both ends, or T.Ramp", "0:]"),
+    ("    Y[0] = T.Ramp(0, 1, 4)", "expected 'T.Ramp' in a store of several", "T.Ramp"),
+    (
+        "    Z = T.decl_buffer((9,), data=X.data)\n    Y[0] = Z[8]",
+        "indices of dim 0 of 'X' take values in [8, 9), outside [0, 8)",
+        "Y[0]",
+    ),
+    (
+        '    Z = T.decl_buffer((8,), "int32", data=X.data)\n    Y[0] = Z[0]',
+        "expected a compact buffer of int32, got 'X' of float32",
+        "X.data",
+    ),
+    (
+        "    Z = T.decl_buffer((8,), data=8)\n    Y[0] = Z[0]",
+        "expected name = T.decl_buffer(…, data=buffer.data)",
+        "T.decl",
+    ),
+    (
+        "    Z = T.decl_buffer((8,), data=X.data)\n    W = T.match_buffer(Z[0:4], (4,))",
+        "expected a region of 'X', whose memory 'Z' has",
+        "Z[0:4]",
+    ),
+    (
         "    Z = T.alloc_buffer()\n    Y[0] = 1",
         "expected shape, dtype, scope and align of a buffer, got 0 arguments",
         "T.alloc_buffer",

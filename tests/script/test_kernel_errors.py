@@ -115,8 +115,8 @@ KERNELS = [
     (
         "            Y[vi] = Y[vi] +",
         "            Y[0:2] = Y[vi] +",
-        "expected an element of a buffer",
-        "Y[0:2]",
+        "expected to read 'Y' only where it is stored to",
+        "Y[vi]",
     ),
     (
         "            Y[vi] = Y[vi] +",
@@ -184,11 +184,12 @@ KERNELS = [
     ("T.grid(n, 8)", "T.grid(n)", "expected 1 loop variables, got 2", "i, k in"),
     ("T.grid(n, 8)", "T.grid(n, 8.5)", "expected an integer index, got float32", "for i, k"),
     ("T.grid(n, 8)", "T.grid(n, -8)", "expected a loop extent of at least 0, got -8", "for i, k"),
-    ("T.grid(n, 8)", "range(1, 2, 3)", "expected one or two bounds, got 3", "range(1"),
+    ("T.grid(n, 8)", "T.serial(1, 2, 3)", "expected one or two bounds, got 3", "T.serial(1"),
+    ("T.grid(n, 8)", "range(1, 9, 0)", "expected a step of at least 1, got 0", "range(1"),
     (
         "T.grid(n, 8)",
         "T.grid(n, 8, step=2)",
-        "expected loop options annotations or thread, got step",
+        "expected loop options annotations, step or thread, got step",
         "T.grid",
     ),
     (

@@ -182,7 +182,7 @@ MODULES = [
     (
         "            R.output(gv)",
         "            return gv",
-        "expected 'return' with a value, outside of dataflow blocks",
+        "expected nothing after 'return'",
         "return",
     ),
     (

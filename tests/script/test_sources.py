@@ -115,6 +115,31 @@ def test_a_function_in_a_function():
     assert "for i in range(3):" in fill.script()
 
 
+def test_a_function_in_functions_of_its_name_and_their_variables():
+    from xrelax.script import tir as T
+
+    def outer(size):
+        def fill(count: int):
+            @T.prim_func
+            def fill(Y: "T.Buffer((size,), 'float32')"):
+                for i in range(count):
+                    Y[i] = T.float32(1)
+
+            return fill
+
+        return fill(2)
+
+    text = outer(5).script()
+    assert 'T.Buffer((5,), "float32")' in text and "for i in range(2):" in text
+
+
+def test_a_source_string_that_is_not_verified():
+    text = PROGRAM.replace("range(4)", "range(5)")
+    with pytest.raises(ScriptError, match="outside its range"):
+        from_source(text.replace('remap("S", [i])', "S(4, i)"))
+    assert from_source(text.replace('remap("S", [i])', "S(4, i)"), check_well_formed=False).script()
+
+
 def test_the_last_of_two_definitions_of_one_name(notebook):
     notebook.run(PROGRAM + PROGRAM.replace("X[vi] + X[vi]", "X[vi] * X[vi]"))
     assert "X[vi] * X[vi]" in notebook["Doubling"].script()

@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+from xrelax.script import ScriptError, from_source
+
 F8 = 'X: T.Buffer((8,), "float32"), Y: T.Buffer((8,), "float32")'
 X8 = np.linspace(-3, 4, 8, dtype="float32")
 I8 = 'X: T.Buffer((8,), "int32"), Y: T.Buffer((8,), "int32")'
@@ -29,6 +31,15 @@ def test_loops(run, loop):
     np.testing.assert_array_equal(y, X8 * 2)
 
 
+def test_attributes_of_private_functions_and_others():
+    text = "@T.prim_func(private=True)\ndef f(X: T.Buffer((4,))):\n    T.func_attr({'a': 1})\n"
+    private = from_source(text + "    X[0] = 1.0")
+    public = from_source(text.replace("(private=True)", "") + "    X[0] = 1.0")
+    assert private.attrs == {"a": 1} and public.attrs == {"global_symbol": "f", "a": 1}
+    with pytest.raises(ScriptError, match="a private function without 'global_symbol'"):
+        from_source(text.replace("'a': 1", "'global_symbol': 'f'") + "    X[0] = 1.0")
+
+
 def test_loops_and_axes_that_do_not_start_at_zero(run):
     y = run(
         F8,
@@ -45,6 +56,29 @@ for i in T.serial(6, 8):
         X8,
     )
     np.testing.assert_array_equal(y, [0, 0, *X8[2:6], *-X8[6:]])
+
+
+@pytest.mark.parametrize("loop", ["range(1, 8, 3)", "T.serial(1, 8, step=3)"])
+def test_loops_with_steps(run, loop):
+    y = run(F8, f"for i in {loop}:\n    Y[i] = X[i] * T.float32(2)", X8)
+    np.testing.assert_array_equal(y[1::3], X8[1::3] * 2)
+    assert np.count_nonzero(y) == 3
+
+
+def test_launches_of_threads(run):
+    y = run(
+        F8,
+        """
+bx = T.launch_thread("blockIdx.x", 2)
+ty = T.env_thread("threadIdx.y")
+with T.launch_thread("threadIdx.x", 2) as tx:
+    Y[bx * 4 + tx] = X[tx]
+T.launch_thread(ty, 2)
+Y[bx * 4 + ty + 2] = X[ty] + 1.0
+""",
+        X8,
+    )
+    np.testing.assert_allclose(y, np.tile([*X8[:2], *X8[:2] + 1], 2))
 
 
 def test_axes_of_every_kind(run):
@@ -107,6 +141,75 @@ for io, jo in T.grid(2, 2):
     )
     x = np.arange(64).reshape(2, 4, 2, 4)
     np.testing.assert_array_equal(y, x.transpose(0, 3, 2, 1).reshape(8, 8))
+
+
+def test_an_initialization_below_the_views_that_it_does_not_use(run):
+    y = run(
+        F8,
+        """
+for k in range(8):
+    with T.block("sum"):
+        vk = T.axis.R(8, k)
+        A = T.match_buffer(X[vk : vk + 1], (1,))
+        with T.init():
+            Y[0] = 0
+        Y[0] = Y[0] + T.hypot(A[0], T.exp10(A[0]))
+T.exp(X[0])
+""",
+        X8,
+    )
+    np.testing.assert_allclose(y[0], np.hypot(X8, 10**X8).sum(), rtol=1e-5)
+
+
+def test_stores_of_several_elements(run):
+    y = run(
+        F8,
+        """
+for i in range(2):
+    Y[i * 4 : i * 4 + 4] = X[i * 4 : i * 4 + 4] + T.broadcast(X[i], 4)
+Y[T.ramp(1, 2, 4)] *= X[0:8:2]
+Y[T.Ramp(0, 1, 2)] = T.Broadcast(1.0, 2)
+""",
+        X8,
+    )
+    expected = X8 + np.repeat(X8[:2], 4)
+    expected[1::2] *= X8[::2]
+    expected[:2] = 1
+    np.testing.assert_allclose(y, expected)
+
+
+def test_regions_below_the_values_that_they_use(run):
+    y = run(
+        F8,
+        """
+for i in range(8):
+    with T.block("Y"):
+        vi = T.axis.S(8, i)
+        a, b = 7 - vi, vi
+        T.reads(X[a])
+        T.writes(Y[b])
+        assert a >= 0, ("ValueError", ["a of ", "the block"])
+        Y[b] = X[a]
+""",
+        X8,
+    )
+    np.testing.assert_array_equal(y, X8[::-1])
+
+
+def test_buffers_on_the_memory_of_others(run):
+    y = run(
+        F8,
+        """
+square = T.decl_buffer((2, 4), "float32", data=X.data)
+tail = T.Buffer((2, 2), data=square.data, elem_offset=4)
+T.assume(X[0] > 0)
+T.evaluate(T.assume(X[1] > 0))
+for i, j in T.grid(4, 2):
+    Y[i * 2 + j] = square[i // 2, i % 2 * 2 + j] + tail[i % 2, j]
+""",
+        X8,
+    )
+    np.testing.assert_allclose(y, X8 + np.tile(X8[4:], 2))
 
 
 def test_views_with_named_strides_and_fewer_dims(run):

@@ -32,6 +32,13 @@ SHAPES = [
 ]
 
 
+def test_operators_of_python():
+    x, y = array(3, 4), array(4, seed=1)
+    result = run(lambda a, b: -(2 - a * b) / (1 + a - b) * 3 + 1.5, x, y)
+    np.testing.assert_allclose(result, -(2 - x * y) / (1 + x - y) * 3 + 1.5, rtol=1e-4)
+    assert str(te.create_prim_func([t := te.placeholder((4,), name="t"), 1 / t])).count("T.block")
+
+
 @pytest.mark.parametrize("name", ["add", "subtract", "multiply", "divide", "maximum", "minimum"])
 @pytest.mark.parametrize(("lhs", "rhs"), SHAPES)
 def test_elementwise(name, lhs, rhs):

@@ -1,0 +1,86 @@
+"""Calls of registered functions in graph functions, and those for effects."""
+
+from __future__ import annotations
+
+import ast
+
+from xdsl.ir import Attribute, SSAValue
+
+from ...dialects import relax
+from .relax_dps import DPSCallParser
+from .relax_reader import RelaxReader
+
+
+class PackedCallParser:
+    """Reads ``R.call_packed``, ``R.call_pure_packed``, ``R.print`` and ``R.assert_op``."""
+
+    def __init__(self, function: RelaxReader, dps: DPSCallParser):
+        self.function = function
+        self.dps = dps
+
+    def call_packed(self, node: ast.Call) -> SSAValue:
+        """``R.call_packed("f", x, sinfo_args=…)``, for effects; its result may be used."""
+        callee, args, type_ = self._packed(node)
+        op = relax.CallPackedOp(callee, args, type_ or relax.ObjectType())
+        return self.function.emit(op, node)
+
+    def call_pure_packed(self, node: ast.Call) -> SSAValue:
+        """``R.call_pure_packed("f", x, sinfo_args=…)``, for its result."""
+        callee, args, type_ = self._packed(node)
+        if type_ is None:
+            raise self.function.error(node, "expected the type of the result as sinfo_args")
+        return self.function.emit(relax.CallPurePackedOp(callee, args, type_), node)
+
+    def null_value(self, node: ast.Call) -> SSAValue:
+        """``R.null_value()``, an object that stands for nothing."""
+        if node.args or node.keywords:
+            raise self.function.error(node, "expected R.null_value() without arguments")
+        op = relax.CallPurePackedOp("vm.builtin.null_value", [], relax.ObjectType())
+        return self.function.emit(op, node)
+
+    def call_py_func(self, node: ast.Call) -> SSAValue:
+        """``R.call_py_func("f", (x,), out_ty=…)``: the call of a Python function of the module."""
+        callee, args, type_ = self.dps.call_parts(node)
+        return self.function.emit(relax.CallPurePackedOp(callee, args, type_), node)
+
+    def _packed(self, node: ast.Call) -> tuple[str, list[SSAValue], Attribute | None]:
+        called = node.args[0] if node.args else None
+        callee, _ = self.dps.callee(node, called)
+        args = [self._argument(a) for a in node.args[1:]]
+        types = {k.arg: k.value for k in node.keywords}
+        annotation = types.pop("sinfo_args", types.pop("ty_args", None))
+        if types:
+            shown = ", ".join(map(str, types))
+            raise self.function.error(node, f"expected the option sinfo_args, got {shown}")
+        if isinstance(annotation, ast.Tuple | ast.List) and len(annotation.elts) == 1:
+            annotation = annotation.elts[0]
+        type_ = None if annotation is None else self.function.annotations.type(annotation)
+        return callee, args, type_
+
+    def _argument(self, node: ast.expr) -> SSAValue:
+        """An argument of a registered function; an integer is a number of the graph."""
+        if isinstance(node, ast.Constant) and type(node.value) is int:
+            return self.function.emit(relax.PrimValueOp(node.value), node)
+        return self.function.value(node)
+
+    def print_op(self, node: ast.Call) -> SSAValue:
+        """``R.print(x, y, format="x = {}, y = {}")``."""
+        values, text = self._formatted(node, node.args)
+        return self.function.emit(relax.PrintOp(values, text), node)
+
+    def assert_op(self, node: ast.Call) -> SSAValue:
+        """``R.assert_op(condition, x, format="x = {}")``."""
+        if not node.args:
+            raise self.function.error(node, "expected a condition of R.assert_op, got none")
+        condition = self.function.value(node.args[0])
+        values, text = self._formatted(node, node.args[1:])
+        return self.function.emit(relax.AssertOp(condition, values, text), node)
+
+    def _formatted(self, node: ast.Call, args: list[ast.expr]) -> tuple[list[SSAValue], str]:
+        nodes = [n for a in args for n in (a.elts if isinstance(a, ast.List) else [a])]
+        text = ""
+        for keyword in node.keywords:
+            if keyword.arg != "format":
+                raise self.function.error(keyword.value, f"expected format, got '{keyword.arg}'")
+            text = self.function.exprs.text(keyword.value)
+        return [self.function.value(n) for n in nodes], text
