@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from xdsl.ir import Block, Operation
+from xdsl.ir import Block, Operation, SSAValue
 
 from ..dialects import relax
 from ..dialects.diagnostics import Diagnostic
 from ..dialects.relax.closure import is_pure
+from ..dialects.tir import BlockOp, BufferType
 from ..ir.blocks import Binding, DataflowBlock, SeqExpr, binding, is_binding
+from ..ir.buffers import Buffer
 from ..ir.call_parts import GlobalVar
 from ..ir.expr import Expr, Var, view
 from ..ir.function import BaseFunc, Function, PrimFunc
@@ -19,6 +21,8 @@ from ..lowering.functions import call_graph, functions_by_name, recursive_groups
 from ..lowering.graph.compile_time import CompileTime
 from ..lowering.graph.dead_code import remove_all_unused as remove_from
 from ..lowering.graph.reshape_pattern import is_reshape
+from ..lowering.schedule.suggest_layouts import suggest_layouts
+from ..tir.index_map import IndexMap
 from .module import check
 from .type_analysis import BaseCheckResult as BaseCheckResult
 from .type_analysis import collect_non_negative_expressions as collect_non_negative_expressions
@@ -179,6 +183,39 @@ def post_order_visit(expr: Any, visit: Callable[[Any], Any]) -> None:
 def has_reshape_pattern(func: PrimFunc) -> bool:
     """Whether a kernel only gives its input another shape, as far as that can be proved."""
     return is_reshape(func.prim_func)
+
+
+def suggest_layout_transforms(
+    func: PrimFunc, write_buffer_transforms: Sequence[IndexMap | Callable[..., Any]]
+) -> dict[BlockOp, dict[BlockOp | Buffer, IndexMap]]:
+    """The maps of blocks and of what they read that follow from maps of the last parameters.
+
+    For each block there is the map of its axes, for `Schedule.transform_block_layout`, and those of
+    buffers, for `transform_layout`. Blocks with other than affine accesses have none. Raises
+    Diagnostic for more maps than parameters, and for a map of another number of indices than the
+    parameter has.
+    """
+    op = func.prim_func
+    params = op.params[max(0, len(op.params) - len(write_buffer_transforms)) :]
+    if len(params) < len(write_buffer_transforms):
+        raise Diagnostic(
+            f"Incompatible PrimFunc and write_transformations: expected at most {len(params)} "
+            f"maps for '{func.name}', got {len(write_buffer_transforms)}"
+        )
+    outputs: dict[SSAValue, Any] = {}
+    for param, given in zip(params, write_buffer_transforms, strict=True):
+        found = given if isinstance(given, IndexMap) else IndexMap.from_func(given)
+        rank = param.type.rank if isinstance(param.type, BufferType) else 0
+        if len(found.map.names) != rank:
+            raise Diagnostic(
+                f"Mismatch between output buffer shape and index map: expected a map of {rank} "
+                f"indices for '{param.name_hint}', got {found.map}"
+            )
+        outputs[param] = found.map
+    return {
+        block: {block: IndexMap(axes)} | {Buffer(b): IndexMap(m) for b, m in buffers.items()}
+        for block, (axes, buffers) in suggest_layouts(op, outputs).items()
+    }
 
 
 def contains_impure_call(func: Function) -> bool:

@@ -21,6 +21,7 @@ from ..lowering.graph.bind_params import bind_params, bind_symbolic_vars
 from ..lowering.graph.inline_functions import inline_functions
 from .assembly import assemble_function
 from .blocks import SeqExpr
+from .buffers import parameters
 from .expr import Var, view
 from .operators import bound_value
 from .struct_info import AnyStructInfo, FuncStructInfo, ObjectStructInfo, struct_info, to_type
@@ -160,6 +161,11 @@ class PrimFunc(BaseFunc):
         """The operation, by its class."""
         assert isinstance(self.op, PrimFuncOp)
         return self.op
+
+    @property
+    def params(self) -> list[Any]:
+        """The parameters: buffers, and scalars as expressions."""
+        return parameters(self.prim_func)
 
     @property
     def struct_info(self) -> AnyStructInfo:
