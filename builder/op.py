@@ -11,6 +11,7 @@ from functools import cache
 from types import SimpleNamespace
 from typing import Any, cast
 
+import numpy as np
 from xdsl.ir import Attribute
 
 from ..dialects.diagnostics import suggestion
@@ -23,6 +24,8 @@ from ..ir.expr import Constant, Expr, ShapeExpr, apply_operator, expression
 from ..ir.gradients import register_gradient
 from ..ir.operators import to_value
 from ..ir.struct_info import ObjectStructInfo, to_type
+from ..te import const as number
+from ..te.expr import PrimExpr
 
 __script_path__ = "relax.op"
 
@@ -89,15 +92,27 @@ def loop(
     return expression(loop_op(func, carried, scanned, given, trips, is_while))
 
 
-def call_packed(func: str | ExternFunc, *args: Any, sinfo_args: Any = None) -> Expr:
-    """The call of a registered function for its effects, in program order."""
-    return Call(ExternFunc(func) if isinstance(func, str) else func, args, None, sinfo_args)
+def call_packed(
+    func: str | ExternFunc, *args: Any, sinfo_args: Any = None, ty_args: Any = None
+) -> Expr:
+    """The call of a registered function for its effects, in program order.
 
-
-def call_pure_packed(func: str | ExternFunc, *args: Any, sinfo_args: Any) -> Expr:
-    """The call of a registered function for its result, which has the type `sinfo_args`."""
+    Its result has the type `sinfo_args`, also called `ty_args`.
+    """
     called = ExternFunc(func) if isinstance(func, str) else func
-    return Call(Op.get("relax.call_pure_packed"), [called, *args], None, sinfo_args)
+    return Call(called, args, None, sinfo_args, ty_args=ty_args)
+
+
+def call_pure_packed(
+    func: str | ExternFunc, *args: Any, sinfo_args: Any = None, ty_args: Any = None
+) -> Expr:
+    """The call of a registered function for its result, which has the type `sinfo_args`.
+
+    `ty_args` is another name of it. Raises ValueError where neither is given.
+    """
+    called = ExternFunc(func) if isinstance(func, str) else func
+    op = Op.get("relax.call_pure_packed")
+    return Call(op, [called, *args], None, sinfo_args, ty_args=ty_args)
 
 
 def null_value() -> Expr:
@@ -136,6 +151,22 @@ def assert_op(condition: Any, format_args: Any = (), format: str = "") -> Expr:
 def alloc_tensor(shape: Any, dtype: str = "float32") -> Expr:
     """A tensor with undefined content."""
     return Call(Op.get("relax.alloc_tensor"), [shape], {"dtype": dtype})
+
+
+def prim_value(value: Any) -> Any:
+    """A number as an expression: ints are int64 and floats float64; expressions stay.
+
+    Raises TypeError for anything else.
+    """
+    if isinstance(value, PrimExpr):
+        return value
+    if isinstance(value, bool | int | float | np.number):
+        is_float = isinstance(value, float | np.floating)
+        return number(value.item() if isinstance(value, np.number) else value, _PRIM[is_float])
+    raise TypeError(f"Cannot convert a {type(value).__name__} to a number: got {value}")
+
+
+_PRIM = ("int64", "float64")
 
 
 def make_shape(shape: Any) -> ShapeExpr:

@@ -288,6 +288,11 @@ class Function(BaseFunc):
         return Function(op.clone())
 
 
+def copy_with_new_vars(func: Function) -> Function:
+    """A copy of a graph function, whose variables are others; TVM's namesake of `relax.utils`."""
+    return Function(func.op.clone())
+
+
 def symbol_values(binding_map: Mapping[Any, Any]) -> dict[str, IntExpr]:
     """Values of symbols by name; raises Diagnostic for a symbol that is given twice."""
     values = {

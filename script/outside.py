@@ -9,6 +9,7 @@ from ..dialects.dtypes import DTYPES
 from ..dialects.relax import OPERATORS
 from ..ir.expr import Constant, apply_operator
 from ..ir.struct_info import AnyStructInfo, struct_info, to_type
+from ..names import resolve
 from ..te import var
 from ..te.arithmetic import cast
 from ..te.intrinsics import FUNCTIONS
@@ -74,4 +75,24 @@ class OperatorName(ScriptName):
             return Constant(*args, **kwargs)
         if name in OPERATORS:
             return apply_operator(name, args, kwargs)
+        if self.path in CALLS:
+            return getattr(resolve("relax.", "op"), self.path.removeprefix("R."))(*args, **kwargs)
         return super().__call__(*args, **kwargs)
+
+
+CALLS = frozenset(
+    f"R.{name}"
+    for name in (
+        "assert_op",
+        "call_dps_packed",
+        "call_packed",
+        "call_pure_packed",
+        "call_tir",
+        "call_tir_inplace",
+        "match_cast",
+        "prim_value",
+        "print",
+        "shape_of",
+    )
+)
+"""Calls that `relax.op` has besides the operators."""

@@ -82,6 +82,19 @@ class DoubleConstants(relax.PyExprMutator):
 
 print(DoubleConstants().visit_expr(main))
 
+# %% relax.utils.copy_with_new_vars
+from xrelax import relax
+from xrelax.script import relax as R
+
+
+@R.function
+def main(x: R.Tensor((4,), "float32")):
+    return R.nn.relu(x)
+
+
+copy = relax.utils.copy_with_new_vars(main)
+print(copy.params[0].name, copy.params == main.params)
+
 # %% relax.analysis
 from xrelax import relax
 from xrelax.script import relax as R
