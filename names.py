@@ -148,6 +148,7 @@ NAMES: dict[str, str] = {
     "relax.call_dps_packed": ".builder.op:call_dps_packed",
     "relax.call_tir": ".builder.op:call_tir",
     "relax.const": ".builder.op:const",
+    "relax.binding_rewrite.DataflowBlockRewrite": ".builder.binding_rewrite:DataflowBlockRewrite",
     "relax.dpl": ".builder.dpl",
     "relax.expr_functor": ".builder.mutator",
     "relax.frontend.nn": ".builder.nn",

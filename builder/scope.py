@@ -138,7 +138,7 @@ class FunctionScope:
                 if inner is value:
                     return outer
             if value in self._implicit or self.source is not None:
-                return _with_output(dataflow, value)
+                return with_output(dataflow, value)
             raise BuilderError(
                 f"expected a variable that its dataflow block outputs, got "
                 f"'{value.name_hint}' in '{self.name}': use emit_output"
@@ -271,7 +271,7 @@ def _function_of(owner: Operation | Block) -> relax.FuncOp | None:
     return op
 
 
-def _with_output(op: relax.DataflowOp, value: SSAValue) -> SSAValue:
+def with_output(op: relax.DataflowOp, value: SSAValue) -> SSAValue:
     """Let a closed dataflow block output one more value; what it is outside."""
     values = [*op.output.values, value]
     Rewriter.replace_op(op.output, relax.OutputOp(values))

@@ -114,6 +114,27 @@ print(relax.analysis.udchain(main))
 print(relax.analysis.well_formed(main))
 print(relax.analysis.remove_all_unused(main))
 
+# %% relax.binding_rewrite.DataflowBlockRewrite
+from xrelax import relax
+from xrelax.script import relax as R
+
+
+@R.function
+def main(x: R.Tensor((4,), "float32")):
+    with R.dataflow():
+        y = R.exp(x)
+        z = R.multiply(y, y)
+        R.output(z)
+    return z
+
+
+block = main.body.blocks[0]
+rewrite = relax.binding_rewrite.DataflowBlockRewrite(block, main)
+y = block.bindings[0].var
+rewrite.replace_all_uses(y, main.params[0])
+rewrite.remove_unused(y)
+print(rewrite.mutated_root_fn())
+
 # %% relax.dpl
 from xrelax import relax
 from xrelax.relax.dpl import is_op, rewrite_call, wildcard
