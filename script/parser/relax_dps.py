@@ -38,7 +38,7 @@ class DPSCallParser:
         """``R.call_tir(cls.f, (x,), out_sinfo=…)``; a string is looked up like a packed one."""
         given = self._arguments(node, ("func", "args", "out_sinfo", "tir_vars"))
         callee, is_sibling = self.callee(node, given.get("func"))
-        elements = [] if (args := given.get("args")) is None else self.exprs.elements(args)
+        elements = self._elements(given.get("args"))
         numbers = [n for n in elements if self._is_number(n)] if is_sibling else []
         tensors = [self.function.value(n) for n in elements if n not in numbers]
         type_ = self._out_type(node, given)
@@ -137,9 +137,15 @@ class DPSCallParser:
         return given
 
     def _tensors(self, node: ast.expr | None) -> list[SSAValue]:
+        return [self.function.value(n) for n in self._elements(node)]
+
+    def _elements(self, node: ast.expr | None) -> Sequence[ast.expr]:
+        """The arguments: a tuple, a list, ``R.tuple(…)``, or one by itself."""
         if node is None:
             return []
-        return [self.function.value(n) for n in self.exprs.elements(node)]
+        if isinstance(node, ast.Call) and self.function.path(node) == "R.tuple":
+            return node.args
+        return self.exprs.elements(node)
 
     def _out_type(self, node: ast.Call, given: dict[str, ast.expr]) -> TypeAttribute:
         """``R.Tensor(…)``, a list of them, or a shape or list of shapes with ``dtype=``."""

@@ -66,6 +66,8 @@ def call(exprs: ExprReader, node: ast.Call) -> Any:
 
 def _script_call(exprs: ExprReader, node: ast.Call, path: str) -> Any:
     name = path.removeprefix("T.")
+    if path == "R.prim_value" and len(node.args) == 1:
+        return exprs.eval(node.args[0])
     if not path.startswith("T."):
         raise exprs.error(node.func, f"expected a function of TensorIR, got '{path}'")
     if name in DTYPES:
