@@ -9,6 +9,7 @@ from xdsl.dialects import scf
 from xdsl.ir import Block, Region
 
 from ...dialects import tir
+from ...runtime.check_errors import ERRORS
 from ...te.emit import Emitter
 from ...te.expr import ExternCall, Imm, PrimExpr
 from ...te.intrinsics import boolean
@@ -152,9 +153,19 @@ class StatementParser(StatementReader):
         self._assert(node.test, node.msg)
 
     def _assert(self, test: ast.expr, message: ast.expr | None) -> None:
-        text = "assertion failed" if message is None else self.exprs.text(message)
+        text = "assertion failed" if message is None else self._message(message)
         condition = self.emitter.value(boolean(self.exprs.expr(test)))
         self.emitter.add(tir.AssertOp(condition, text))
+
+    def _message(self, node: ast.expr) -> str:
+        """A string, or ``("TypeError", ["expected ", "4"])``: the exception, and parts."""
+        match self.exprs.eval(node):
+            case (str() as kind, [*parts]) if kind in ERRORS and all(
+                isinstance(p, str) for p in parts
+            ):
+                return f"{kind}: {''.join(map(str, parts))}"
+            case _:
+                return self.exprs.text(node)
 
     def _stmt_Assign(self, node: ast.Assign) -> None:
         if len(node.targets) != 1:
