@@ -107,12 +107,12 @@ def bound_vars(expr: Any) -> list[Var]:
     """The parameters of functions, and the variables of all bindings in a function or body."""
     if not isinstance(expr, Function | LocalFunction | SeqExpr):
         return []
-    params = [] if isinstance(expr, SeqExpr) else expr.params
+    params: list[Any] = [] if isinstance(expr, SeqExpr) else [*expr.params]
     block = _block(expr)
     inner = (
         [] if block is None else [op for op in block.walk() if isinstance(op, relax.LocalFuncOp)]
     )
-    own = [view(p) for op in inner for p in op.params]
+    own: list[Any] = [view(p) for op in inner for p in op.params]
     return [*params, *own, *(b.var for b in bindings_of(expr))]
 
 

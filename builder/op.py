@@ -162,7 +162,7 @@ def prim_value(value: Any) -> Any:
         return value
     if isinstance(value, bool | int | float | np.number):
         is_float = isinstance(value, float | np.floating)
-        return number(value.item() if isinstance(value, np.number) else value, _PRIM[is_float])
+        return number(float(value) if is_float else int(value), _PRIM[is_float])  # pyright: ignore[reportUnknownArgumentType]
     raise TypeError(f"Cannot convert a {type(value).__name__} to a number: got {value}")
 
 

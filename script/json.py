@@ -10,7 +10,7 @@ from xdsl.parser import Parser
 from ..dialects import get_context
 from ..ir.function import BaseFunc
 from ..ir.module import IRModule
-from ..ir.struct_info import StructInfo, struct_info
+from ..ir.struct_info import StructInfo, struct_info, to_type
 from .decorate import from_source
 
 
@@ -22,7 +22,7 @@ def save_json(node: Any) -> str:
     if isinstance(node, IRModule | BaseFunc):
         text, kind = node.script(show_meta=True), "program"
     elif isinstance(node, StructInfo):
-        text, kind = str(node.type), "type"
+        text, kind = str(to_type(node)), "type"
     else:
         raise TypeError(f"expected a module, a function or a type, got {type(node).__name__}")
     return json.dumps({"kind": kind, "text": text})

@@ -149,7 +149,7 @@ def _layout(
 def _over_axes(block: tir.BlockOp, expr: IntExpr, operands: Sequence[SSAValue]) -> IntExpr | None:
     """An index over the axes of a block; what is fixed in the block is a symbol."""
     meanings: dict[Atom, IntExpr] = {}
-    axes = list(block.axis_vars)
+    axes: list[SSAValue] = list(block.axis_vars)
     for number in expr.args():
         value = operands[number]
         owner = value.owner
