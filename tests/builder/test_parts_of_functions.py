@@ -99,6 +99,8 @@ def test_calls_outside_of_scripts():
     assert isinstance(call.sinfo_args[0], relax.TupleStructInfo)
     assert str(R.call_packed("f", x, ty_args=R.Any).struct_info) == "R.Object"
     assert isinstance(R.prim_value(1), tir.IntImm) and isinstance(R.prim_value(1.0), tir.FloatImm)
+    number = tir.FloatImm("float32", 1.0)
+    assert relax.prim_value(number).same_as(number)
     with pytest.raises(TypeError, match="Cannot convert a Var to a number"):
         relax.prim_value(x)
 

@@ -216,7 +216,7 @@ def test_infinities_are_those_of_the_terms():
 
 
 def test_denormal_numbers_of_bfloat16_may_be_zeros():
-    data = np.array([1e-40, -2.0**-130, 0, 2.0**-125, 1], np.float32)
+    data = np.array([1e-40, -(2.0**-130), 0, 2.0**-125, 1], np.float32)
     for found in (
         cast(Value("float32", data), "bfloat16"),
         operate("add", "bfloat16", [Value("bfloat16", data), Value("bfloat16", 0 * data)]),
