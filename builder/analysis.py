@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from xdsl.ir import Block, Operation
+from xdsl.ir import Block, Operation, SSAValue
 
 from ..dialects import relax
 from ..dialects.diagnostics import Diagnostic
 from ..dialects.relax.closure import is_pure
-from ..ir.blocks import Binding, DataflowBlock, SeqExpr, binding, is_binding
+from ..dialects.tir import BlockOp, BufferType
+from ..ir.blocks import (
+    Binding,
+    DataflowBlock,
+    LocalFunction,
+    SeqExpr,
+    binding,
+    is_binding,
+)
+from ..ir.buffers import Buffer
 from ..ir.call_parts import GlobalVar
 from ..ir.expr import Expr, Var, view
 from ..ir.function import BaseFunc, Function, PrimFunc
@@ -19,6 +28,8 @@ from ..lowering.functions import call_graph, functions_by_name, recursive_groups
 from ..lowering.graph.compile_time import CompileTime
 from ..lowering.graph.dead_code import remove_all_unused as remove_from
 from ..lowering.graph.reshape_pattern import is_reshape
+from ..lowering.schedule.suggest_layouts import suggest_layouts
+from ..tir.index_map import IndexMap
 from .module import check
 from .type_analysis import BaseCheckResult as BaseCheckResult
 from .type_analysis import collect_non_negative_expressions as collect_non_negative_expressions
@@ -38,17 +49,20 @@ from .type_analysis import type_lca as type_lca
 __script_path__ = "relax.analysis"
 
 
-def remove_all_unused(func: Function | DataflowBlock) -> Function:
-    """A copy of a function without pure bindings that nothing depends on.
+def remove_all_unused(func: Function | SeqExpr) -> Any:
+    """A copy of a function, or of its body, without pure bindings that nothing depends on.
 
-    Raises TypeError for anything but a graph function.
+    Raises TypeError for anything but a graph function or its body.
     """
-    if not isinstance(func, Function):
-        raise TypeError(f"expected a graph function, got {type(func).__name__}")
-    op = func.op.clone()
+    block = func.block if isinstance(func, SeqExpr) else None
+    around = None if block is None else block.parent_op()
+    given = Function(around) if isinstance(around, relax.FuncOp) else func
+    if not isinstance(given, Function):
+        raise TypeError(f"expected a graph function or its body, got {type(func).__name__}")
+    op = given.op.clone()
     assert isinstance(op, relax.FuncOp)
     remove_from(op)
-    return Function(op)
+    return Function(op).body if isinstance(func, SeqExpr) else Function(op)
 
 
 def well_formed(
@@ -79,41 +93,56 @@ def computable_at_compile_time(func: Function) -> list[Var]:
     return [view(v) for v in known if isinstance(v.owner, Block) or is_binding(v.owner)]
 
 
-def bindings_of(func: Function | SeqExpr) -> list[Binding]:
+def bindings_of(func: Function | LocalFunction | SeqExpr) -> list[Binding]:
     """All bindings of a function or body, in order, those of dataflow blocks and branches too."""
-    block = func.op.regions[0].block if isinstance(func, Function) else func.block
+    body = func if isinstance(func, SeqExpr) else func.body
+    block = body.block
     if block is None:
-        raise ValueError("expected the body of a function, got blocks of no function")
+        return [line for lines in body.blocks for line in lines.bindings]
     lines = [op for op in block.walk() if is_binding(op)]
     return [binding(op) for op in lines if not isinstance(op, relax.DataflowOp)]
 
 
-def bound_vars(func: Function) -> list[Var]:
-    """The parameters and the variables of all bindings."""
-    return [*func.params, *(b.var for b in bindings_of(func))]
+def bound_vars(expr: Any) -> list[Var]:
+    """The parameters of functions, and the variables of all bindings in a function or body."""
+    if not isinstance(expr, Function | LocalFunction | SeqExpr):
+        return []
+    params: list[Any] = [] if isinstance(expr, SeqExpr) else [*expr.params]
+    block = _block(expr)
+    inner = (
+        [] if block is None else [op for op in block.walk() if isinstance(op, relax.LocalFuncOp)]
+    )
+    own: list[Any] = [view(p) for op in inner for p in op.params]
+    return [*params, *own, *(b.var for b in bindings_of(expr))]
 
 
-def all_vars(func: Function) -> list[Var]:
-    """Every variable of a function, bound or free."""
-    return list(dict.fromkeys([*bound_vars(func), *free_vars(func)]))
+def all_vars(expr: Any) -> list[Var]:
+    """Every variable of a function, body or expression, bound or free."""
+    return list(dict.fromkeys([*bound_vars(expr), *free_vars(expr)]))
 
 
-def used_vars(expr: Function | Expr) -> list[Var]:
-    """The variables that an expression uses."""
-    if isinstance(expr, Function):
-        used = [view(o) for op in expr.op.walk() for o in op.operands]
-        return list(dict.fromkeys(v for v in used if isinstance(v, Var)))
-    return free_vars(expr)
-
-
-def free_vars(expr: Function | Expr) -> list[Var]:
-    """The variables that an expression uses and does not define."""
-    if isinstance(expr, Function):
-        inside = set(bound_vars(expr))
-        return [v for v in used_vars(expr) if v not in inside]
+def used_vars(expr: Any) -> list[Var]:
+    """The variables that a function, body or expression uses."""
     found: dict[Var, None] = {}
-    post_order_visit(expr, lambda e: found.setdefault(e) if isinstance(e, Var) else None)
-    return list(found)
+    block = _block(expr)
+    if block is None:
+        post_order_visit(expr, lambda e: found.setdefault(e) if isinstance(e, Var) else None)
+        return list(found)
+    used = [view(o) for op in block.walk() for o in op.operands]
+    return list(dict.fromkeys(v for v in used if isinstance(v, Var)))
+
+
+def _block(expr: Any) -> Block | None:
+    """The operations of a function or of its body; `None` for other expressions."""
+    if isinstance(expr, Function | LocalFunction):
+        expr = expr.body
+    return expr.block if isinstance(expr, SeqExpr) else None
+
+
+def free_vars(expr: Any) -> list[Var]:
+    """The variables that a function, body or expression uses and does not define."""
+    inside = set(bound_vars(expr))
+    return [v for v in used_vars(expr) if v not in inside]
 
 
 def name_to_binding(func: Function) -> dict[str, list[Binding]]:
@@ -181,8 +210,61 @@ def has_reshape_pattern(func: PrimFunc) -> bool:
     return is_reshape(func.prim_func)
 
 
-def contains_impure_call(func: Function) -> bool:
-    """Whether a function has effects: it prints, asserts, or calls functions that are not pure."""
-    block = func.op.regions[0].block
-    assert isinstance(block, Block)
-    return not all(is_pure(op) for op in block.ops)
+def suggest_layout_transforms(
+    func: PrimFunc, write_buffer_transforms: Sequence[IndexMap | Callable[..., Any]]
+) -> dict[BlockOp, dict[BlockOp | Buffer, IndexMap]]:
+    """The maps of blocks and of what they read that follow from maps of the last parameters.
+
+    For each block there is the map of its axes, for `Schedule.transform_block_layout`, and those of
+    buffers, for `transform_layout`. Blocks with other than affine accesses have none. Raises
+    Diagnostic for more maps than parameters, and for a map of another number of indices than the
+    parameter has.
+    """
+    op = func.prim_func
+    params = op.params[max(0, len(op.params) - len(write_buffer_transforms)) :]
+    if len(params) < len(write_buffer_transforms):
+        raise Diagnostic(
+            f"Incompatible PrimFunc and write_transformations: expected at most {len(params)} "
+            f"maps for '{func.name}', got {len(write_buffer_transforms)}"
+        )
+    outputs: dict[SSAValue, Any] = {}
+    for param, given in zip(params, write_buffer_transforms, strict=True):
+        found = given if isinstance(given, IndexMap) else IndexMap.from_func(given)
+        rank = param.type.rank if isinstance(param.type, BufferType) else 0
+        if len(found.map.names) != rank:
+            raise Diagnostic(
+                f"Mismatch between output buffer shape and index map: expected a map of {rank} "
+                f"indices for '{param.name_hint}', got {found.map}"
+            )
+        outputs[param] = found.map
+    return {
+        block: {block: IndexMap(axes)} | {Buffer(b): IndexMap(m) for b, m in buffers.items()}
+        for block, (axes, buffers) in suggest_layouts(op, outputs).items()
+    }
+
+
+def contains_impure_call(
+    func: Function | LocalFunction | SeqExpr, own_name: GlobalVar | None = None
+) -> bool:
+    """Whether a function or body has effects: it prints, asserts, or calls what is not pure.
+
+    Calls of `own_name` do not count, nor do functions inside that are only defined.
+    """
+    block = _block(func)
+    if block is not None:
+        return _has_effects(block.ops, own_name)
+    owners = [line.value.borrowed.owner for line in bindings_of(func)]
+    return _has_effects([o for o in owners if isinstance(o, Operation)], own_name)
+
+
+def _has_effects(operations: Iterable[Operation], own_name: GlobalVar | None) -> bool:
+    for op in operations:
+        if isinstance(op, relax.LocalFuncOp):
+            continue
+        if isinstance(op, relax.CallOp) and own_name is not None:
+            if op.callee_name == own_name.name_hint:
+                continue
+        blocks = [block for region in op.regions for block in region.blocks]
+        if any(_has_effects(b.ops, own_name) for b in blocks) or (not blocks and not is_pure(op)):
+            return True
+    return False

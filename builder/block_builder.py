@@ -163,9 +163,9 @@ class BlockBuilder:
     def emit_te(self, func: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         """Bind the call of a kernel that a function on tensors defines; returns the variable.
 
-        Tensors among the arguments, also in lists, become placeholders; other arguments and
-        keywords are passed through. The PrimFunc is called after the function, or after
-        `primfunc_name_hint`; one that computes the same is used again.
+        Tensors among the arguments, also in lists and dictionaries, become placeholders; other
+        arguments and keywords are passed through. The PrimFunc is called after the function, or
+        after `primfunc_name_hint`; one that computes the same is used again.
         """
         hint = kwargs.pop("name_hint", "")
         return self.emit(self.call_te(func, *args, **kwargs), hint)
@@ -189,7 +189,8 @@ class BlockBuilder:
         value: Any = binding.value
         if isinstance(binding, MatchCast):
             value = expression(_match_cast(value, binding.struct_info))
-        emitted = self.scope.emit(to_value(value), binding.var.name_hint)
+        repeated = self.scope.again(to_value(value))
+        emitted = self.scope.emit(repeated, binding.var.name_hint)
         self.scope.remap[binding.var.borrowed] = emitted
 
     def normalize(self, expr: Any) -> Any:

@@ -24,6 +24,7 @@ from ..ir.calls import Call
 from ..ir.expr import Expr
 from ..ir.function import Function
 from ..lowering.graph import dataflow_pattern as core
+from ..lowering.graph.canonicalize_bindings import canonicalize_bindings
 from ..names import resolve
 from .analysis import remove_all_unused
 from .dpl_context import PatternContext as PatternContext
@@ -186,16 +187,19 @@ def rewrite_call(pattern: DFPattern, rewriter: Rewriter, func: Function) -> Func
 
     It is called with the call and what the parts of the pattern have matched, in order of the
     program, so that what replaces a call can be part of a later match, until nothing changes. If it
-    returns the call itself, the other alternatives of ``a | b`` are tried. What is not used any
-    more is removed. Raises ValueError or Diagnostic with one line where the result is ill-typed,
-    and ValueError where replacements match again and again: more often than the function has lines.
+    returns the call itself, the other alternatives of ``a | b`` are tried. Fields of known tuples
+    become values, and what is not used any more is removed. Raises ValueError or Diagnostic with
+    one line where the result is ill-typed, and ValueError where replacements match again and again:
+    more often than the function has lines.
     """
     limit = 1 + sum(1 for _ in func.op.walk())
     for _ in range(limit):
         replacer = _Replacer(pattern, rewriter)
-        func = remove_all_unused(replacer.visit_expr(func))
+        func = replacer.visit_expr(func)
         if not replacer.changes:
-            return func
+            return remove_all_unused(func)
+        assert isinstance(func.op, relax.FuncOp)
+        canonicalize_bindings(func.op)
     raise ValueError(f"expected replacements to stop matching after {limit} rounds, they go on")
 
 

@@ -10,9 +10,8 @@ from xdsl.pattern_rewriter import RewritePattern
 
 from ..dialects import relax
 from ..dialects.dims import dims_of
-from ..dialects.relax.type_relations import says_less
 from ..ir.call_parts import ExternFunc, GlobalVar, Op
-from ..ir.expr import Expr, expression, view
+from ..ir.expr import Expr, Tuple, expression, view
 from ..ir.function import Function
 from ..ir.operators import to_value
 from ..ir.struct_info import to_type
@@ -70,9 +69,11 @@ class DFPattern(Linked):
         return self._where(core.attributes_are(attrs))
 
     def has_struct_info(self, struct_info: Any) -> DFPattern:
-        """The pattern, for values whose type says what this one says, or more."""
-        wanted = to_type(struct_info)
-        return self._where(lambda value: says_less(wanted, value.type))
+        """The pattern, for values whose type says what this one says, or more.
+
+        A symbol stands for any dim, the same one in all parts of a pattern.
+        """
+        return DFPattern(core.Typed(self.core, to_type(struct_info)), [self])
 
     has_ty = has_struct_info
 
@@ -193,14 +194,22 @@ class CallPattern(DFPattern):
     ):
         self.operator = operator
         cores = None if args is None else [a.core for a in args]
-        super().__init__(core.Applied(accepts, cores), args or ())
+        super().__init__(core.Applied(accepts, cores, operator is not None), args or ())
         self.args = list(args or ())
 
     def attributes(self, op: Any) -> dict[Any, Any]:
-        """The operator, and what patterns beyond the operands match: entries of `Call.attrs`."""
+        """The operator, and what patterns beyond the operands match: entries of `Call.attrs`.
+
+        A wildcard for the list of an operator that takes one matches the tuple of the operands.
+        """
         if not isinstance(op, relax.OperatorOp):
             return {}
-        known = {} if self.operator is None else {self.operator: expression(op).op}
+        known: dict[Any, Any] = {}
+        if self.operator is not None:
+            known[self.operator] = expression(op).op
+        takes_list = op.operand_names() == (op.variadic_operand(),)
+        if takes_list and len(self.args) == 1 and isinstance(self.args[0], WildcardPattern):
+            known[self.args[0]] = Tuple([view(o) for o in op.operands])
         kinds = type(op).attribute_kinds()
         names = [n for n in type(op).ORDER or kinds if n in kinds]
         values = expression(op).attrs

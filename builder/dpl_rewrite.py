@@ -50,7 +50,7 @@ def rewrite_bindings(
 
 def _replace(block: Block, new: Mapping[SSAValue, SSAValue]) -> None:
     made = list(dict.fromkeys(op for v in new.values() for op in detached_operations(v.owner)))
-    place = _after(block, made)
+    place = _after(block, made, [canonical(old).owner for old in new])
     for op in made:
         if not bring(op, place, made):
             raise ValueError(f"expected the operands of '{op.name}' to be seen in the block")
@@ -78,12 +78,13 @@ def _replace_value(
         use.operation.operands[use.index] = new
 
 
-def _after(block: Block, made: Sequence[Operation]) -> Operation:
-    """The operation after the last one whose results the new operations use."""
+def _after(block: Block, made: Sequence[Operation], old: Sequence[Operation | Block]) -> Operation:
+    """The first operation that is replaced, or if new ones use later results, the one after."""
     owners = {canonical(o).owner for op in made for o in op.operands}
     lines = list(block.ops)
     last = max((i for i, op in enumerate(lines) if op in owners), default=-1)
-    return lines[last + 1]
+    first = min((i for i, op in enumerate(lines) if op in old), default=0)
+    return lines[max(last + 1, first)]
 
 
 def _before(block: Block, place: Operation) -> list[Operation]:

@@ -14,9 +14,10 @@ from ..dialects.diagnostics import BuilderError, verify
 from ..dialects.parameters import value_name
 from ..dialects.relax.symbols import determined_symbols
 from ..dialects.relax.type_relations import forget_symbols, says_less
+from ..ir.detached import VARIABLES
 from ..ir.expr import Var
 from .module import numbered_name
-from .scope import VARIABLES, FunctionScope, checked_params
+from .scope import FunctionScope, checked_params
 
 
 def finish(

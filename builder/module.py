@@ -7,9 +7,10 @@ from collections.abc import Container, Iterable
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
-from ..dialects import tir
+from ..dialects import relax, tir
 from ..dialects.diagnostics import verify
 from ..ir.call_parts import GlobalVar
+from ..ir.detached import copy_values
 from ..ir.equality import structural_equal
 from ..ir.function import BaseFunc, function_view
 from ..ir.module import IRModule
@@ -94,8 +95,12 @@ class ModuleBuilder:
         self._functions = functions_by_name(self._mod.op)
 
     def get(self) -> IRModule:
-        """A copy of the module."""
-        return self._mod.clone()
+        """A copy of the module, whose values are known as those of the original."""
+        copy = self._mod.clone()
+        for old, new in zip(self._mod.op.ops, copy.op.ops, strict=True):
+            if isinstance(old, relax.FuncOp):
+                copy_values(old, new)
+        return copy
 
     def verified(self) -> IRModule:
         """A copy of the module, verified with its calls."""

@@ -11,6 +11,7 @@ from functools import cache
 from types import SimpleNamespace
 from typing import Any, cast
 
+import numpy as np
 from xdsl.ir import Attribute
 
 from ..dialects.diagnostics import suggestion
@@ -31,6 +32,8 @@ from ..ir.expr import Constant, Expr, ShapeExpr, apply_operator, expression
 from ..ir.gradients import register_gradient
 from ..ir.operators import to_value
 from ..ir.struct_info import ObjectStructInfo, to_type
+from ..te import const as number
+from ..te.expr import PrimExpr
 
 __script_path__ = "relax.op"
 
@@ -161,6 +164,22 @@ def alloc_tensor(shape: Any, dtype: str = "float32", runtime_device_index: int =
     if runtime_device_index != 0:
         raise ValueError(f"expected device 0, got {runtime_device_index}")
     return Call(Op.get("relax.alloc_tensor"), [shape], {"dtype": dtype})
+
+
+def prim_value(value: Any) -> Any:
+    """A number as an expression: ints are int64 and floats float64; expressions stay.
+
+    Raises TypeError for anything else.
+    """
+    if isinstance(value, PrimExpr):
+        return value
+    if isinstance(value, bool | int | float | np.number):
+        is_float = isinstance(value, float | np.floating)
+        return number(float(value) if is_float else int(value), _PRIM[is_float])  # pyright: ignore[reportUnknownArgumentType]
+    raise TypeError(f"Cannot convert a {type(value).__name__} to a number: got {value}")
+
+
+_PRIM = ("int64", "float64")
 
 
 def make_shape(shape: Any) -> ShapeExpr:

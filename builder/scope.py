@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.rewriter import Rewriter
@@ -14,7 +13,7 @@ from ..dialects.diagnostics import BuilderError
 from ..dialects.parameters import value_name
 from ..dialects.relax.closure import is_pure
 from ..ir.call_parts import with_operands
-from ..ir.detached import FreeVariable, OpenDataflow, attach
+from ..ir.detached import FreeVariable, OpenDataflow, attach, known_as
 from ..ir.expr import Expr, Var, expression
 from ..lowering.graph.values import canonical
 from .module import Names
@@ -78,7 +77,7 @@ class FunctionScope:
             return value
         owner = value.owner
         if isinstance(owner, Block):
-            return VARIABLES.get(value, value)
+            return known_as(value)
         if owner.parent is None or owner.regions or not is_pure(owner):
             return value
         new = expression(with_operands(owner, [self.again(o) for o in owner.operands]))
@@ -139,7 +138,7 @@ class FunctionScope:
                 if inner is value:
                     return outer
             if value in self._implicit or self.source is not None:
-                return _with_output(dataflow, value)
+                return with_output(dataflow, value)
             raise BuilderError(
                 f"expected a variable that its dataflow block outputs, got "
                 f"'{value.name_hint}' in '{self.name}': use emit_output"
@@ -265,10 +264,6 @@ class FunctionScope:
             raise BuilderError(f"expected nothing after emit_func_output of '{self.name}'")
 
 
-VARIABLES: WeakKeyDictionary[SSAValue, SSAValue] = WeakKeyDictionary()
-"""The variables that became parameters of functions."""
-
-
 def _function_of(owner: Operation | Block) -> relax.FuncOp | None:
     op = owner if isinstance(owner, Operation) else owner.parent_op()
     while op is not None and not isinstance(op, relax.FuncOp):
@@ -276,7 +271,7 @@ def _function_of(owner: Operation | Block) -> relax.FuncOp | None:
     return op
 
 
-def _with_output(op: relax.DataflowOp, value: SSAValue) -> SSAValue:
+def with_output(op: relax.DataflowOp, value: SSAValue) -> SSAValue:
     """Let a closed dataflow block output one more value; what it is outside."""
     values = [*op.output.values, value]
     Rewriter.replace_op(op.output, relax.OutputOp(values))

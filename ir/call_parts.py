@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from xdsl.dialects.builtin import ModuleOp, TupleType
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ..dialects import relax
@@ -267,8 +267,7 @@ def arguments_of(op: Operation) -> list[Any]:
 def type_arguments(op: Operation) -> list[Attribute]:
     """The types that a call states, because they do not follow from its arguments."""
     if isinstance(op, STATED):
-        type_ = op.results[0].type
-        return list(type_.types.data) if isinstance(type_, TupleType) else [type_]
+        return [op.results[0].type]
     return [op.result.type] if isinstance(op, relax.MatchCastOp) else []
 
 

@@ -9,11 +9,33 @@ from __future__ import annotations
 import weakref
 from collections.abc import Generator
 from contextlib import contextmanager
-from weakref import WeakSet, WeakValueDictionary
+from weakref import WeakKeyDictionary, WeakSet, WeakValueDictionary
 
 from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
 
 from ..dialects.parameters import value_name
+
+VARIABLES: WeakKeyDictionary[SSAValue, SSAValue] = WeakKeyDictionary()
+"""What the values of built functions are known as: parameters are the variables given for them.
+
+A copy of a module that is being built has the values of the original.
+"""
+
+
+def known_as(value: SSAValue) -> SSAValue:
+    """The value that views of this one stand for."""
+    while (other := VARIABLES.get(value)) is not None:
+        value = other
+    return value
+
+
+def copy_values(func: Operation, copy: Operation) -> None:
+    """Let the values of a copy be known as those of the original."""
+    for old, new in zip(func.walk(), copy.walk(), strict=True):
+        VARIABLES.update(zip(new.results, old.results, strict=True))
+        for region, other in zip(old.regions, new.regions, strict=True):
+            for block, same in zip(region.blocks, other.blocks, strict=True):
+                VARIABLES.update(zip(same.args, block.args, strict=True))
 
 
 class FreeVariable(Block):

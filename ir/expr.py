@@ -13,7 +13,7 @@ from ..dialects.diagnostics import OpError
 from ..dialects.dims import dim_of, dims_of
 from ..lowering.graph.values import canonical
 from .arithmetic import Arithmetic
-from .detached import FreeVariable, OpenDataflow, is_detached, keep, share
+from .detached import FreeVariable, OpenDataflow, is_detached, keep, known_as, share
 from .operators import data_of, invoke_op, operand_values, operator_op, to_value
 from .parts import Part, Step
 from .struct_info import (
@@ -46,6 +46,9 @@ _KINDS: dict[type[Operation], type[Expr]] = {}
 
 class Expr(Arithmetic, Part):
     """A value of the graph, `ssa`; two views are equal where they are of the same value.
+
+    A parameter of a function of `BlockBuilder` is the variable that was given for it, and values of
+    its functions are the same in the module that it returns.
 
     A view of a value whose operation was erased raises ValueError. A class of expressions names
     what it is a view of: ``class If(Expr, shows=relax.IfOp)``.
@@ -131,10 +134,10 @@ class Expr(Arithmetic, Part):
         return [(self.borrowed, None)]
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Expr) and self._value is other._value
+        return isinstance(other, Expr) and known_as(self._value) is known_as(other._value)
 
     def __hash__(self) -> int:
-        return hash(self._value)
+        return hash(known_as(self._value))
 
     def __getitem__(self, index: int) -> Expr:
         size = len(self)

@@ -22,6 +22,7 @@ from ..lowering.graph.bind_params import bind_params, bind_symbolic_vars
 from ..lowering.graph.inline_functions import inline_functions
 from .assembly import assemble_function
 from .blocks import SeqExpr
+from .buffers import parameters
 from .expr import Var, view
 from .operators import bound_value
 from .struct_info import AnyStructInfo, FuncStructInfo, ObjectStructInfo, struct_info, to_type
@@ -165,6 +166,11 @@ class PrimFunc(BaseFunc):
         return self.op
 
     @property
+    def params(self) -> list[Any]:
+        """The parameters: buffers, and scalars as expressions."""
+        return parameters(self.prim_func)
+
+    @property
     def struct_info(self) -> AnyStructInfo:
         """What is known of the function: it takes any values and returns one."""
         count = len(self.op.regions[0].block.args)
@@ -293,6 +299,11 @@ class Function(BaseFunc):
         assert isinstance(op, FuncOp)
         inline_functions(op, callees)
         return Function(op.clone())
+
+
+def copy_with_new_vars(func: Function) -> Function:
+    """A copy of a graph function, whose variables are others; TVM's namesake of `relax.utils`."""
+    return Function(func.op.clone())
 
 
 def symbol_values(binding_map: Mapping[Any, Any]) -> dict[str, IntExpr]:

@@ -130,9 +130,11 @@ def _dtype_name(dtype: Any) -> str:
 
 
 class ShapeStructInfo(StructInfo[ShapeType]):
-    """A shape as a value: its dims, or only their number."""
+    """A shape as a value: its dims, or only their number; ValueError for both."""
 
     def __init__(self, values: Any = None, ndim: int = -1):
+        if values is not None and ndim >= 0:
+            raise ValueError(f"expected the dims or their number, got {values} and {ndim}")
         dims = None if values is None else dims_of(values)
         self.type = ShapeType.of(dims, ndim if ndim >= 0 else None)
 

@@ -47,6 +47,8 @@ class Kernel:
         if isinstance(value, list | tuple):
             items = [self._argument(v) for v in cast("Sequence[Any]", value)]
             return tuple(items) if isinstance(value, tuple) else items
+        if isinstance(value, dict):
+            return {k: self._argument(v) for k, v in cast("dict[Any, Any]", value).items()}
         borrowed = getattr(value, "borrowed", None)
         return self._placeholder(borrowed) if isinstance(borrowed, SSAValue) else value  # pyright: ignore[reportUnknownArgumentType]
 

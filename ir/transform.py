@@ -80,7 +80,7 @@ class Pass:
     """A function from modules to modules.
 
     Calling it raises Diagnostic with one line that names the pass where its result does not verify,
-    or where it cannot go on.
+    unless the given module does not either, or where it cannot go on.
     """
 
     info: PassInfo
@@ -107,24 +107,32 @@ class Pass:
         for instrument in ctx.instruments:
             instrument.run_before_pass(mod, self.info)
         result = self.transform(mod.clone(), ctx)
-        self._check(result)
+        self._check(result, mod)
         for instrument in ctx.instruments:
             instrument.run_after_pass(result, self.info)
         return result
 
-    def _check(self, result: Any) -> None:
+    def _check(self, result: Any, mod: IRModule) -> None:
         if not isinstance(result, IRModule):
             raise TypeError(
                 f"expected pass '{self.name}' to return an IRModule, got {type(result).__name__}"
             )
-        try:
-            verify(result.op)
-            verify_calls(result.op)
-        except Diagnostic as error:
+        error = _violation(result)
+        if error is not None and _violation(mod) is None:
             raise Diagnostic(f"after pass '{self.name}': {error.message}") from error
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name!r})"
+
+
+def _violation(mod: IRModule) -> Diagnostic | None:
+    """The first rule that a module or its calls violate, if there is one."""
+    try:
+        verify(mod.op)
+        verify_calls(mod.op)
+    except Diagnostic as error:
+        return error
+    return None
 
 
 class XDSLPass(Pass):

@@ -27,7 +27,8 @@ from xdsl.ir import Attribute, Block, Operation, ParametrizedAttribute, SSAValue
 
 from ..dialects.int_expr import Arg, Atom, IntExpr, IntLike, Sym, render
 from ..dialects.nesting import enclosing
-from ..dialects.relax import ConstantOp, DataAttr, FuncOp
+from ..dialects.relax import ConstantOp, DataAttr, FuncOp, OperatorOp, TensorType
+from ..dialects.relax.operators.attributes import OutDType
 from ..dialects.sym import ExprAttr
 from ..dialects.tir import (
     ApplyOp,
@@ -244,7 +245,7 @@ class CanonicalForm:
     def _attributes(
         self, op: Operation, numbering: Sequence[SSAValue]
     ) -> tuple[tuple[str, Fact], ...]:
-        entries: dict[str, Attribute] = {**op.attributes, **op.properties}
+        entries: dict[str, Attribute] = {**_result_dtypes(op), **op.attributes, **op.properties}
         ignored = self._ignored | ({"operandSegmentSizes"} if numbering else set[str]())
         if op is self._unnamed:
             ignored |= LINKAGE
@@ -306,6 +307,15 @@ def _numbering(op: Operation) -> Sequence[SSAValue] | None:
     if isinstance(op, BlockOp):
         return op.numbering()
     return op.operands_ if isinstance(op, ForOp | LoadOp | MatchBufferOp | StoreOp) else None
+
+
+def _result_dtypes(op: Operation) -> dict[str, Attribute]:
+    """The dtypes of results that an operator has where none is stated."""
+    if not isinstance(op, OperatorOp) or not isinstance(op.results[0].type, TensorType):
+        return {}
+    element = op.results[0].type.element_type
+    kinds = op.attribute_kinds().items()
+    return {n: element for n, kind in kinds if isinstance(kind, OutDType) and kind.default is None}
 
 
 def _function_name(op: Operation) -> str:

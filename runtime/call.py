@@ -23,6 +23,7 @@ from .call_words import (
     TOKEN,
 )
 from .callback import CALLBACK_ADDRESS, CallState, Lease, ReadOnlyMemory
+from .check_errors import check_error
 from .layout import Layout
 from .memory import ArenaPool, Storage
 from .outputs import Outputs, accepts_out
@@ -246,7 +247,7 @@ class CompiledFunction:
         name = self.spec.name
         if status == STATUS_CHECK:
             message: str = self.spec.checks[check]
-            raise ValueError(message.replace("{0}", str(first)).replace("{1}", str(second)))
+            raise check_error(message.replace("{0}", str(first)).replace("{1}", str(second)))
         if status == STATUS_SIGNAL:
             error: BaseException = ctypes.cast(check, ctypes.py_object).value
             ctypes.pythonapi.Py_DecRef(ctypes.py_object(error))

@@ -87,6 +87,10 @@ class PrimExpr(Operators):
     def astype(self, dtype: str) -> PrimExpr:
         return cast(dtype, self)
 
+    def same_as(self, other: object) -> bool:
+        """Whether the other one is this expression, as TVM asks; equal ones may be others."""
+        return self is other
+
     @property
     def text(self) -> Text:
         """The expression as TVMScript, and how tightly its outermost operator binds."""

@@ -113,6 +113,17 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "identity": identity,
 }
 
+
+def full(shape: Sequence[Any], *args: Any, **named: Any) -> Tensor:
+    """A tensor of one number: ``full(shape, dtype, fill_value)``, or in the graph's order."""
+    if args and isinstance(args[0], str):
+        dtype, value = args
+        number = value.value if isinstance(value, Imm) else value
+        args = (value if isinstance(value, Tensor) else ConstantTensor(number, dtype),)
+        named = {"dtype": dtype, **named}
+    return _function("full", OPERATORS["relax.full"])(shape, *args, **named)
+
+
 nn = SimpleNamespace(
     **{n: f for n, f in _FUNCTIONS.items() if f"relax.nn.{n}" in OPERATORS},
     dense=_FUNCTIONS["dense"],

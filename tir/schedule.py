@@ -11,6 +11,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from ..dialects.tir import PrimFuncOp
 from ..display.rich import displayed
+from ..ir.buffers import Buffer
 from ..ir.function import PrimFunc
 from ..ir.module import IRModule
 from ..lowering.schedule.blocks import IS_SCHEDULED
@@ -103,6 +104,11 @@ class Schedule(primitives.Schedule):
         new.take_names(self)
         return new
 
+    def perform(self, kind: InstructionKind, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+        """Run a primitive; buffers stand for their names."""
+        names = {k: _named(v) for k, v in kwargs.items()}
+        return super().perform(kind, [_named(a) for a in args], names)
+
     def changed(self, functions: Sequence[PrimFuncOp]) -> None:
         """Keep the default schedules off functions: their loops are what was asked for."""
         for function in functions:
@@ -116,6 +122,10 @@ class Schedule(primitives.Schedule):
         """Show the module and the trace, as `IRModule.show`."""
         self.mod.show(style, black_format)
         self.trace.show(style, black_format)
+
+
+def _named(value: Any) -> Any:
+    return value.name if isinstance(value, Buffer) else value
 
 
 @dataclass(frozen=True)

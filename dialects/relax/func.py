@@ -130,8 +130,18 @@ class FuncOp(GraphFunctionOp):
         found = undeclared_symbol(self.body.block, declared)
         if found is not None:
             raise self._undetermined(found[0])
-        if self.impure is None:
+        if self.impure is not None and self.is_forced_pure:
+            raise VerifyException(
+                f"expected '{self.sym_name.data}' with relax.force_pure to be declared pure"
+            )
+        if self.impure is None and not self.is_forced_pure:
             verify_pure(self.sym_name.data, self.body.block)
+
+    @property
+    def is_forced_pure(self) -> bool:
+        """Whether the function is pure whatever its operations do: TVM's ``relax.force_pure``."""
+        value = None if self.attrs is None else self.attrs.data.get("relax.force_pure")
+        return isinstance(value, IntegerAttr) and value.value.data != 0
 
     def _undetermined(self, symbol: str) -> VerifyException:
         return VerifyException(

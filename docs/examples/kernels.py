@@ -46,6 +46,19 @@ outer, inner = schedule.split(loop, [None, 4])
 schedule.vectorize(inner)
 schedule.mod.show()
 
+# %% tir.Buffer tir.SBlock tir.is_buffer_var
+from xrelax import relax, te, tir
+
+k = te.reduce_axis((0, 16), "k")
+x = te.placeholder((4, 8, 16), name="X")
+y = te.compute((4, 8), lambda i, j: te.sum(x[i, j, k], axis=k), name="Y")
+sums = te.create_prim_func([x, y])
+print([(p.name, p.shape, tir.is_buffer_var(p)) for p in sums.params])
+transposed = relax.analysis.suggest_layout_transforms(sums, [lambda i, j: (j, i)])
+for block, maps in transposed.items():
+    print(isinstance(block, tir.SBlock), block.name_hint)
+    print(*(m for part, m in maps.items() if isinstance(part, tir.Buffer)))
+
 # %% tir.IndexMap
 import numpy as np
 

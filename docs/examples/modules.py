@@ -149,6 +149,21 @@ try:
 except ValueError as error:
     print(error)
 
+# %% ir.save_json ir.load_json
+import xrelax as tvm
+from xrelax import relax
+from xrelax.script import relax as R
+
+
+@R.function
+def main(x: R.Tensor((4,), "float32")):
+    return R.add(x, R.const(1.0))
+
+
+loaded = tvm.ir.load_json(tvm.ir.save_json(main))
+print(tvm.ir.structural_equal(loaded, main))
+print(tvm.ir.load_json(tvm.ir.save_json(relax.TensorType((1, "n"), "float32"))))
+
 # %% ir.structural_equal ir.assert_structural_equal ir.structural_hash
 import xrelax as tvm
 from xrelax.script import tir as T

@@ -82,6 +82,19 @@ class DoubleConstants(relax.PyExprMutator):
 
 print(DoubleConstants().visit_expr(main))
 
+# %% relax.utils.copy_with_new_vars
+from xrelax import relax
+from xrelax.script import relax as R
+
+
+@R.function
+def main(x: R.Tensor((4,), "float32")):
+    return R.nn.relu(x)
+
+
+copy = relax.utils.copy_with_new_vars(main)
+print(copy.params[0].name, copy.params == main.params)
+
 # %% relax.analysis
 from xrelax import relax
 from xrelax.script import relax as R
@@ -100,6 +113,27 @@ def main(x: R.Tensor((4,), "float32")):
 print(relax.analysis.udchain(main))
 print(relax.analysis.well_formed(main))
 print(relax.analysis.remove_all_unused(main))
+
+# %% relax.binding_rewrite.DataflowBlockRewrite
+from xrelax import relax
+from xrelax.script import relax as R
+
+
+@R.function
+def main(x: R.Tensor((4,), "float32")):
+    with R.dataflow():
+        y = R.exp(x)
+        z = R.multiply(y, y)
+        R.output(z)
+    return z
+
+
+block = main.body.blocks[0]
+rewrite = relax.binding_rewrite.DataflowBlockRewrite(block, main)
+y = block.bindings[0].var
+rewrite.replace_all_uses(y, main.params[0])
+rewrite.remove_unused(y)
+print(rewrite.mutated_root_fn())
 
 # %% relax.dpl
 from xrelax import relax

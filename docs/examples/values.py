@@ -90,6 +90,12 @@ shape = relax.ShapeExpr([n * 2, 2])
 print(shape.values, shape.struct_info)
 print(relax.op.reshape(x, shape).struct_info)
 
+# %% relax.prim_value
+from xrelax import relax, tir
+
+print(relax.prim_value(4), relax.prim_value(0.5))
+print(relax.prim_value(tir.Var("n") + 1))
+
 # %% relax.PrimValue
 from xrelax import relax, tir
 

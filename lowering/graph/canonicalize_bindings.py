@@ -45,13 +45,18 @@ class CanonicalizeBindingsPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for func in graph_functions(op):
-            inside = list(func.walk())
-            for inner in inside:
-                _rename_result(inner)
-            for inner in reversed(inside):
-                if isinstance(inner, relax.DataflowOp):
-                    _rename_outputs(inner)
-            remove_all_unused(func)
+            canonicalize_bindings(func)
+
+
+def canonicalize_bindings(func: relax.FuncOp) -> None:
+    """Remove the bindings of one function that only give another name, and what is unused then."""
+    inside = list(func.walk())
+    for inner in inside:
+        _rename_result(inner)
+    for inner in reversed(inside):
+        if isinstance(inner, relax.DataflowOp):
+            _rename_outputs(inner)
+    remove_all_unused(func)
 
 
 def _rename_result(op: Operation) -> None:

@@ -12,11 +12,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import permutations
 from typing import Any, TypeAlias
 
-from xdsl.ir import BlockArgument, Operation, SSAValue
+from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 
 from ...dialects import relax
 from ...dialects.dtypes import element_type
-from ...dialects.int_expr import IntExpr
+from ...dialects.int_expr import Atom, IntExpr, Sym
+from ...dialects.relax.type_relations import says_less, without_dims
 from .values import canonical
 
 Matches: TypeAlias = "dict[Pattern, SSAValue]"
@@ -88,13 +89,22 @@ class Constant(Pattern):
 
 
 class Applied(Pattern):
-    """The result of an operation that `accepts` accepts; `None` for the arguments means any."""
+    """The result of an operation that `accepts` accepts; `None` for the arguments means any.
+
+    With `in_any_order` the operands of a commutative operation may be swapped.
+    """
 
     is_operation = True
 
-    def __init__(self, accepts: Callable[[Operation], bool], args: Sequence[Pattern] | None):
+    def __init__(
+        self,
+        accepts: Callable[[Operation], bool],
+        args: Sequence[Pattern] | None,
+        in_any_order: bool = False,
+    ):
         self.accepts = accepts
         self.args = None if args is None else tuple(args)
+        self.in_any_order = in_any_order
 
     def match_parts(self, value: SSAValue, found: Matches) -> Matches | None:
         op = value.owner
@@ -109,7 +119,10 @@ class Applied(Pattern):
         attributes = op.attribute_names() if isinstance(op, relax.OperatorOp) else ()
         if len(extra) > len(attributes) or not all(isinstance(p, Wildcard) for p in extra):
             return None
-        return match_all(self.args[: len(op.operands)], op.operands, found)
+        first = match_all(self.args[: len(op.operands)], op.operands, found)
+        if first is None and self.in_any_order and op.name in COMMUTATIVE and not extra:
+            return match_all(self.args[::-1], op.operands, found)
+        return first
 
     def _match_list(self, op: Operation, found: Matches) -> Matches | None:
         """The operands of an operator that takes a list, which is a tuple in TVM."""
@@ -123,7 +136,7 @@ class Applied(Pattern):
 
     def copy(self) -> Pattern:
         args = None if self.args is None else [a.copy() for a in self.args]
-        return Applied(self.accepts, args)
+        return Applied(self.accepts, args, self.in_any_order)
 
 
 def match_all(
@@ -197,6 +210,48 @@ class Constrained(Pattern):
         return Constrained(self.inner.copy(), self.accepts)
 
 
+class Typed(Pattern):
+    """A value that a pattern matches and whose type says what `wanted` says, or more.
+
+    A symbol of `wanted` stands for any dim, the same one in all of the patterns that match
+    together.
+    """
+
+    def __init__(self, inner: Pattern, wanted: Attribute):
+        self.inner = inner
+        self.wanted = wanted
+
+    def match_parts(self, value: SSAValue, found: Matches) -> Matches | None:
+        symbols: dict[Atom, IntExpr] = {}
+        others = [(p, v) for p, v in found.items() if isinstance(p, Typed)]
+        for pattern, other in [*others, (self, value)]:
+            if not _fits(pattern.wanted, other.type, symbols):
+                return None
+        return self.inner.match_value(value, found)
+
+    def copy(self) -> Pattern:
+        return Typed(self.inner.copy(), self.wanted)
+
+
+def _fits(wanted: Attribute, type_: Attribute, symbols: dict[Atom, IntExpr]) -> bool:
+    """Whether a type says what another one says, where symbols have values; finds new ones."""
+    match wanted, type_:
+        case (relax.TensorType(dims=dims), relax.TensorType(dims=given)) | (
+            relax.ShapeType(dims=dims),
+            relax.ShapeType(dims=given),
+        ) if dims is not None and given is not None:
+            if len(dims) != len(given):
+                return False
+            for dim, size in zip(dims, given, strict=True):
+                if isinstance(atom := dim.as_atom, Sym):
+                    symbols.setdefault(atom, size)
+            if any(d.substitute(symbols) != size for d, size in zip(dims, given, strict=True)):
+                return False
+            return says_less(without_dims(wanted), type_)
+        case _:
+            return says_less(wanted, type_)
+
+
 class Unordered(Pattern):
     """A tuple of values that patterns match in some order."""
 
@@ -215,6 +270,10 @@ class Unordered(Pattern):
 
     def copy(self) -> Pattern:
         return Unordered([f.copy() for f in self.fields])
+
+
+COMMUTATIVE = ("relax.add", "relax.multiply")
+"""Operators whose operands patterns match in any order, as in TVM."""
 
 
 def is_tuple(op: Operation) -> bool:

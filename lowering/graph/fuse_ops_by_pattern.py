@@ -112,7 +112,7 @@ def fuse_ops_by_pattern(
                     group = Group(
                         ops, lambda op: bind_constants and isinstance(op, relax.ConstantOp)
                     )
-                    if group.outputs and group.insertion_point() is not None:
+                    if _is_function(group):
                         attributes = pattern.attributes(found)
                         made = _function(group, {**attributes, COMPOSITE: StringAttr(pattern.name)})
                         outliner.outline(group, made, func, suffix="")
@@ -136,10 +136,17 @@ def _matches(pattern: FusionPattern, block: Block) -> list[tuple[Matches, list[O
             found = pattern.pattern.match_value(root.results[0])
         ops = [] if found is None else _operations(found, root)
         accepted = pattern.check is None or (found is not None and pattern.check(found))
-        if found is not None and ops and accepted and not taken & {*ops}:
+        if found is None or not ops or not accepted or taken & {*ops}:
+            continue
+        if _is_function(Group(ops, lambda op: False)):
             taken |= {*ops}
             matches.append((found, ops))
     return matches[::-1]
+
+
+def _is_function(group: Group) -> bool:
+    """Whether there is a place where operations can be in one function, and it has a result."""
+    return bool(group.outputs) and group.insertion_point() is not None
 
 
 def _operations(found: Matches, root: Operation) -> list[Operation]:

@@ -71,7 +71,7 @@ def blocking_of(
 
 
 def in_float32(op: Operation, written: Written, target: Target) -> SSAValue | None:
-    """A convolution of short floats in float32, if it is quicker with fewer products there."""
+    """A convolution of bf16 or f16 in float32, if it is quicker with fewer products there."""
     if not isinstance(op, Conv2dOp) or (dtype := dtype_of(op.data)) not in ("bfloat16", "float16"):
         return None
     has_dots = dtype == "bfloat16" and target.isa.bfdot(target.isa.vector_bits) is not None

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from typing import Any, cast
 
 from xdsl.dialects import scf
 from xdsl.ir import Block, Region
 
 from ...dialects import tir
+from ...runtime.check_errors import ERRORS
 from ...te.emit import Emitter
 from ...te.expr import ExternCall, Imm, PrimExpr
 from ...te.intrinsics import FUNCTIONS, boolean
@@ -167,9 +167,11 @@ class StatementParser(StatementReader):
         self.emitter.add(tir.AssertOp(condition, text))
 
     def _message(self, node: ast.expr) -> str:
-        """A message, or ``("ValueError", ["part", …])`` with the kind of error before it."""
-        match cast("tuple[Any, ...]", self.exprs.eval(node)):
-            case (str() as kind, [*parts]):
+        """A string, or ``("TypeError", ["expected ", "4"])``: the exception, and parts."""
+        match self.exprs.eval(node):
+            case (str() as kind, [*parts]) if kind in ERRORS and all(
+                isinstance(p, str) for p in parts
+            ):
                 text = "".join(map(str, parts))
                 return text if kind == "RuntimeError" else f"{kind}: {text}"
             case _:

@@ -36,6 +36,15 @@ class Module:
             "y = R.call_tir(Module.fill, (n,), out_sinfo=R.Tensor((n,), 'float32'))",
             "y = R.call_tir(Module.fill, (), out_sinfo=R.Tensor((n,), 'float32'), tir_vars=[n])",
         ),
+        (
+            "y = R.call_dps_packed('f', R.tuple(x), R.Tensor((n,), 'float32'))",
+            "y = R.call_dps_packed('f', (x,), R.Tensor((n,), 'float32'))",
+        ),
+        (
+            "y = R.strided_slice(x, (R.prim_value(0),), (R.prim_value(1),), (R.prim_value(3),))",
+            "y = R.strided_slice(x, [0], [1], [3])",
+        ),
+        ("y = R.matmul(x, x, out_dtype='float32')", "y = R.matmul(x, x)"),
         ("f = Module.twice; y = f(x)", "y = Module.twice(x)"),
         ("t = (x, x); y = R.TupleGetItem(t, 1)", "t = (x, x); y = t[1]"),
         ("y = R.ShapeExpr([n, 4])", "y = R.shape([n, 4])"),

@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+import xrelax as tvm
+from xrelax.ir.equality import assert_structural_equal
 from xrelax.script import ScriptError, from_source
 
 F8 = 'X: T.Buffer((8,), "float32"), Y: T.Buffer((8,), "float32")'
@@ -531,3 +533,24 @@ for i in {bounds}:
     )
     first = bounds.split("(")[1].split(",")[0]
     assert f"for i in range({first}, {first}):" in text
+
+
+@pytest.mark.parametrize(
+    ("message", "error", "text"),
+    [
+        ('("TypeError", ["expected ", "more than 0"])', TypeError, "^expected more than 0$"),
+        ('"RuntimeError: expected more"', RuntimeError, "^expected more$"),
+        ('"expected: more"', ValueError, "^expected: more$"),
+    ],
+)
+def test_assertions_name_their_exception(message, error, text):
+    func = from_source(f"""
+@T.prim_func
+def func(x: T.int32):
+    assert x > 0, {message}
+""")
+    compiled = tvm.compile(func)
+    compiled(1)
+    with pytest.raises(error, match=text):
+        compiled(0)
+    assert_structural_equal(from_source(func.script()), func)

@@ -100,7 +100,7 @@ def floor_divide(ctx: Context, x: Any, other: Any) -> Value:
 @converts("aten.remainder.Tensor", "aten.remainder.Scalar", "aten.remainder.Scalar_Tensor")
 def remainder(ctx: Context, x: Any, other: Any) -> Value:
     """``x % other`` with the sign of `other`."""
-    return binary(ctx, "mod", x, other)
+    return binary(ctx, "floor_mod", x, other)
 
 
 @converts("aten.fmod.Tensor", "aten.fmod.Scalar")
@@ -224,7 +224,7 @@ def truth(ctx: Context, x: Value) -> Value:
     """Whether elements are other than 0."""
     if dtype_of(x) == "bool":
         return x
-    return ctx.op("not_equal", x, ctx.number(0, dtype_of(x)))
+    return ctx.astype(x, "bool")
 
 
 for _name, _operator in _COMPARISONS.items():

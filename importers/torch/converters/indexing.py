@@ -39,7 +39,7 @@ def gather(ctx: Context, x: Value, dim: int, index: Value, *_: Any, **__: Any) -
     """``x[index[i, j], j]`` for dim 0."""
     if not dims_of(x):
         return ctx.broadcast(ctx.reshape(x, [ONE]), ctx.dims) if ctx.dims else x
-    return ctx.op("gather_elements", x, index, axis=axis_of(dim, len(dims_of(x))))
+    return ctx.op("gather_elements", x, index, axis=dim)
 
 
 @converts("aten.index.Tensor")

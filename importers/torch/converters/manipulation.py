@@ -53,7 +53,7 @@ def transpose_last(ctx: Context, x: Value) -> Value:
 @converts("aten.unsqueeze.default")
 def unsqueeze(ctx: Context, x: Value, dim: int) -> Value:
     """`x` with a new dim of size 1."""
-    return ctx.op("expand_dims", x, axis=[axis_of(dim, len(dims_of(x)) + 1)])
+    return ctx.op("expand_dims", x, axis=[dim])
 
 
 @converts("aten.squeeze.default", "aten.squeeze.dim", "aten.squeeze.dims")

@@ -28,8 +28,10 @@ def axes_of(x: Value, dim: Dims) -> list[int]:
 
 
 def _reduced(ctx: Context, operator: str, x: Value, dim: Dims, keepdim: bool) -> Value:
-    axes = axes_of(x, dim)
-    return ctx.op(operator, x, axis=axes, keepdims=keepdim) if axes else x
+    if not dims_of(x):
+        return x
+    axes = [dim] if isinstance(dim, int) else list(dim or ()) or None
+    return ctx.op(operator, x, axis=axes, keepdims=keepdim)
 
 
 @converts("aten.sum.default", "aten.sum.dim_IntList")

@@ -1,0 +1,41 @@
+"""Types, functions and modules as JSON; TVM's ``ir.save_json`` and ``ir.load_json``."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from xdsl.parser import Parser
+
+from ..dialects import get_context
+from ..ir.function import BaseFunc
+from ..ir.module import IRModule
+from ..ir.struct_info import StructInfo, struct_info, to_type
+from .decorate import from_source
+
+
+def save_json(node: Any) -> str:
+    """A module, a function or a type as JSON, with the data of constants.
+
+    Raises TypeError for anything else.
+    """
+    if isinstance(node, IRModule | BaseFunc):
+        text, kind = node.script(show_meta=True), "program"
+    elif isinstance(node, StructInfo):
+        text, kind = str(to_type(node)), "type"
+    else:
+        raise TypeError(f"expected a module, a function or a type, got {type(node).__name__}")
+    return json.dumps({"kind": kind, "text": text})
+
+
+def load_json(json_str: str) -> Any:
+    """What `save_json` has saved; raises ValueError for other text."""
+    saved: Any = None
+    try:
+        saved = json.loads(json_str)
+        kind, text = saved["kind"], saved["text"]
+    except (KeyError, TypeError, ValueError):
+        raise ValueError(f"expected JSON of save_json, got {json_str[:40]!r}") from None
+    if kind == "program":
+        return from_source(text)
+    return struct_info(Parser(get_context(), text).parse_type())
