@@ -320,14 +320,23 @@ def _join_remainders(expr: IntExpr) -> IntExpr:
     for atom in atoms:
         if atom.op not in ("floordiv", "mod") or not is_divisor(atom.rhs):
             continue
-        pair = (atom.lhs // atom.rhs).as_atom, (atom.lhs % atom.rhs).as_atom
-        if any(other not in atoms for other in pair):
+        quotient = (atom.lhs // atom.rhs).as_atom
+        remainders = [(e % atom.rhs).as_atom for e in (atom.lhs, _dividend(atom.lhs, atom.rhs))]
+        remainder = next((r for r in remainders if r in atoms), None)
+        if quotient is None or quotient not in atoms or remainder is None:
             continue
-        quotient, remainder = pair
-        split = None if remainder is None else expr.split_on(remainder)
-        rest = None if split is None or quotient is None else split[1].split_on(quotient)
+        split = expr.split_on(remainder)
+        rest = None if split is None else split[1].split_on(quotient)
         if split and rest and rest[0] == split[0] * atom.rhs:
             return _join_remainders(rest[1] + split[0] * atom.lhs)
+    return expr
+
+
+def _dividend(expr: IntExpr, divisor: IntExpr) -> IntExpr:
+    """``a`` for ``a mod m``, which has the remainder of ``a`` by a divisor of m; else `expr`."""
+    atom = expr.as_atom
+    if isinstance(atom, Compound) and atom.op == "mod" and atom.rhs.constant and divisor.constant:
+        return expr if atom.rhs.constant % divisor.constant else atom.lhs
     return expr
 
 

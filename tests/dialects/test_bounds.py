@@ -139,3 +139,6 @@ def test_quotients_join_their_remainders():
         assert simplify((expr // divisor) * divisor + expr % divisor, {}) == expr
         other = (expr // divisor) * (divisor + 1) + expr % divisor
         assert simplify(other, {}) == other
+    assert simplify((n % 21) // 3 * 3 + n // 21 * 21 + n % 3, {}) == n
+    kept = (n % 20) // 3 * 3 + n % 3  # 20 is no multiple of 3
+    assert simplify(kept, {}) == kept
