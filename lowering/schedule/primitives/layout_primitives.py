@@ -15,7 +15,7 @@ from ..annotate_access import annotate_buffer_access
 from ..block_layout import transform_block_layout
 from ..blocks import ScheduleError, function_of
 from ..copy_block import buffer_of
-from ..decompose_padding import decompose_padding
+from ..decompose_padding import can_decompose_padding, decompose_padding
 from ..drop_predicates import drop_predicates
 from ..index_map import IndexMap
 from ..layout import MovedParameter, transform_layout
@@ -175,9 +175,13 @@ class LayoutPrimitives(Primitives):
         All axes of the block are spatial, and it stores ``if_then_else(condition, element,
         constant)`` with a condition on the ranges of axes. Returns the new block ``Y_pad_const``
         before `loop`, which fills the whole buffer. Raises ScheduleError for any other block, and
-        if `loop` has other statements.
+        if `loop` has other statements, unless the block alone stores to a scratch buffer.
         """
         return self.new_block(decompose_padding(self.block(block), self.loop(loop)))
+
+    def can_decompose_padding(self, block: BlockRV | str, loop: LoopRV) -> bool:
+        """Whether `decompose_padding` applies to a block and a loop."""
+        return can_decompose_padding(self.block(self.looked_up(block)), self.loop(loop))
 
     @primitive
     def drop_predicates(self, block: BlockRV | str) -> None:
