@@ -18,6 +18,10 @@ from .tag import joined
 ShapeLike: TypeAlias = "Sequence[PrimExpr | int]"
 
 
+ITER_TYPES = {"spatial": 0, "reduce": 2, "scan": 3, "opaque": 4}
+"""TVM's numbers of the kinds of axes, ``IterVar.DataPar`` and others."""
+
+
 class IterVar(Var):
     """An axis with its range ``[start, start + extent)``; TVM's ``IterVar``."""
 
@@ -33,6 +37,11 @@ class IterVar(Var):
     def var(self) -> Var:
         """The variable of the axis (itself)."""
         return self
+
+    @property
+    def iter_type(self) -> int:
+        """The kind as TVM numbers it: 0 is spatial, 2 is a reduction."""
+        return ITER_TYPES.get(self.kind, ITER_TYPES["opaque"])
 
 
 @dataclass(eq=False)
