@@ -88,3 +88,58 @@ for i in range(4, 8):
         Y[vi] = X[vi]
 """,
     )
+
+
+PADDED = """
+    T_ = T.alloc_buffer((14,))
+    for i in range(14):
+        with T.block("T"):
+            vi = T.axis.spatial(14, i)
+            T_[vi] = X[vi]
+    for i in range(14):
+        with T.block("Y"):
+            vi = T.axis.spatial(14, i)
+            Y[vi] = T_[vi]
+"""
+
+
+def test_a_block_stores_the_padding_of_its_layout():
+    check_text(
+        program(PADDED, {"X": "(14,)", "Y": "(14,)"}),
+        lambda s: s.transform_layout("T", "T_", lambda i: (i // 4, i % 4), pad_value=1.0),
+        """
+T_ = T.alloc_buffer((4, 4))
+for ax0, ax1 in T.grid(4, 4):
+    with T.block("T"):
+        v_ax0, v_ax1 = T.axis.remap("SS", [ax0, ax1])
+        T_[v_ax0, v_ax1] = T.if_then_else(v_ax0 == 3 and 2 <= v_ax1, T.float32(1), X[v_ax0 * 4 + v_ax1])
+for i in range(14):
+    with T.block("Y"):
+        vi = T.axis.spatial(14, i)
+        Y[vi] = T_[vi // 4, vi % 4]
+""",
+    )
+
+
+def test_padding_of_a_layout_after_a_block_with_other_loops():
+    source = program(PADDED, {"X": "(14,)", "Y": "(14,)"})
+    check_text(
+        source.replace("for i in range(14)", "for i in T.parallel(14)", 1),
+        lambda s: s.transform_layout("T", "T_", lambda i: (i // 4, i % 4), pad_value=1.0),
+        """
+T_ = T.alloc_buffer((4, 4))
+for i in T.parallel(14):
+    with T.block("T"):
+        vi = T.axis.spatial(14, i)
+        T_[vi // 4, vi % 4] = X[vi]
+for ax0, ax1 in T.grid(4, 4):
+    with T.block("T__pad"):
+        v_ax0, v_ax1 = T.axis.remap("SS", [ax0, ax1])
+        T.where(ax0 < 4 and 3 < ax0 + 1 and 2 < ax1 + 1)
+        T_[v_ax0, v_ax1] = T.float32(1)
+for i in range(14):
+    with T.block("Y"):
+        vi = T.axis.spatial(14, i)
+        Y[vi] = T_[vi // 4, vi % 4]
+""",
+    )

@@ -18,7 +18,8 @@ from ..copy_block import buffer_of
 from ..decompose_padding import can_decompose_padding, decompose_padding
 from ..drop_predicates import drop_predicates
 from ..index_map import IndexMap
-from ..layout import MovedParameter, transform_layout
+from ..layout import MovedParameter
+from ..padded_writer import transform_padded_layout
 from ..padding import pad_einsum
 from ..reindex_cache import reindex_cache_read, reindex_cache_write
 from .base import Primitives
@@ -45,8 +46,9 @@ class LayoutPrimitives(Primitives):
         `buffer` is ``("read", position)``, ``("write", position)`` or a name. `index_map` maps the
         old indices of an element to its new ones: a function, an `IndexMap`, or the text of a
         lambda. `pad_value`, a number of the element type, is stored to padding elements of the new
-        layout. A parameter of the function gets the new shape. Raises ScheduleError if the map is
-        not injective, and if there is padding without `pad_value`, unless
+        layout; a block that only stores all elements in their order gets the loops of the layout,
+        and stores them too. A parameter of the function gets the new shape. Raises ScheduleError if
+        the map is not injective, and if there is padding without `pad_value`, unless
         `assume_injective_transform` states that neither matters. `shape` are the new dims, by
         default the smallest; every access must provably be in bounds. TVM has no such argument.
         """
@@ -54,7 +56,7 @@ class LayoutPrimitives(Primitives):
         target = _buffer(found, buffer)
         assert isinstance(target.type, tir.BufferType)
         moved, old = self._map(index_map, target.type.rank), target.type
-        new = transform_layout(
+        new = transform_padded_layout(
             found,
             target,
             moved,
