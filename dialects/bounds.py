@@ -349,11 +349,25 @@ def _simplify_compound(atom: Compound, ranges: Ranges) -> IntExpr:
         if difference is not None and is_non_negative(-difference.upper):
             return rhs if atom.op == "min" else lhs
         return compound(atom.op, lhs, rhs)
-    whole, rest = _split_multiples(lhs, rhs)
-    span = interval_of(rest, ranges)
-    if span is not None and is_non_negative(span.lower) and is_less(span.upper, rhs):
-        return whole if atom.op == "floordiv" else rest
+    for split in (_split_multiples, _split_coefficients):
+        whole, rest = split(lhs, rhs)
+        span = interval_of(rest, ranges)
+        if span is not None and is_non_negative(span.lower) and is_less(span.upper, rhs):
+            return whole if atom.op == "floordiv" else rest
     return compound(atom.op, lhs, rhs)
+
+
+def _split_coefficients(expr: IntExpr, divisor: IntExpr) -> tuple[IntExpr, IntExpr]:
+    """``(q, r)`` with ``expr == q * divisor + r``, for a constant divisor with r < it in each term.
+
+    ``i * 45`` is ``i * 22 * 2 + i``.
+    """
+    whole, rest, number = ZERO, ZERO, divisor.constant or 0
+    for monomial, coefficient in expr.terms:
+        quotient, remainder = divmod(coefficient, number) if number > 0 else (0, coefficient)
+        whole = whole + IntExpr.from_terms({monomial: quotient})
+        rest = rest + IntExpr.from_terms({monomial: remainder})
+    return whole, rest
 
 
 def _split_multiples(expr: IntExpr, divisor: IntExpr) -> tuple[IntExpr, IntExpr]:

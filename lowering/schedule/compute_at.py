@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
 from ...dialects import tir
-from ...dialects.bounds import Interval, never_negative
+from ...dialects.bounds import Interval, never_negative, simplify
 from ...dialects.int_expr import ONE, Atom, IntExpr
 from ...dialects.nesting import ancestors, operations_in
 from ...dialects.sym import Values, exprs_of
@@ -238,7 +238,7 @@ def _apply(
     for position in order:
         axis = axes[position]
         part = parts.get(position, RequiredRange(axis.min, axis.extent))
-        binding = at_points(part.min, ranges)
+        binding = simplify(at_points(part.min, ranges), ranges)
         if part.extent != ONE or preserve_unit_loops:
             (loop,) = new_loops([_loop_name(block.axis_vars[position])], [part.extent], values)
             loop.location = block.location
