@@ -91,9 +91,11 @@ def matrix(weight: Any, factors: Any, columns: int, bits: int, zero_point: int):
 def multiply(
     x: Any, weight: Any, *factors: Any, columns: int, bits: int, zero_point: int, activations: str
 ):
-    data = x.float().reshape(*x.shape[:-1], weight.shape[1], -1) if x.numel() else x.float()
+    data = x.float()
     if activations != "float32" and x.numel():
-        most = {"int8": 127, "int16": 127 * 257}[activations]
+        # Integers of one byte have a scale for each block, those of two bytes one for each row.
+        most, parts = {"int8": (127, weight.shape[1]), "int16": (127 * 257, 1)}[activations]
+        data = data.reshape(*x.shape[:-1], parts, -1)
         largest = data.abs().amax(-1, keepdim=True)
         inverse = torch.where(largest > 0, most / largest, torch.zeros_like(largest))
         data = torch.round(data * inverse) * (largest / most)
