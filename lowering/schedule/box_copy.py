@@ -16,7 +16,7 @@ from .copy_place import scope_body
 
 
 def is_compact(box: tir.BufferRegion, parent: Block, users: Sequence[tir.BlockOp]) -> bool:
-    """Whether a copy in a block, but in none of its loops, holds a box instead of all."""
+    """Whether a copy in a block with axes, but in none of its loops, holds a box instead of all."""
     type_ = box.buffer.type
     assert isinstance(type_, tir.BufferType)
     is_whole = all(low == ZERO for low in box.mins) and box.extents == tuple(type_.dims)
@@ -24,7 +24,8 @@ def is_compact(box: tir.BufferRegion, parent: Block, users: Sequence[tir.BlockOp
     return (
         not is_whole
         and is_fixed
-        and not isinstance(parent.parent_op(), tir.ForOp)
+        and isinstance(scope := parent.parent_op(), tir.BlockOp)
+        and bool(scope.axes.data)
         and not any(r.buffer is box.buffer for u in users for r in _explicit_in(u))
     )
 

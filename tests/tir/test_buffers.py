@@ -50,8 +50,8 @@ def test_cache_read_copies_what_is_read():
     assert "X_local[vi + 2]" in script and "X_local[vi + 3] + X_local[vi]" in script
     one = check_schedule(source, lambda s: s.cache_read("Y", 0, "local", ["Y"]), {"n": 5})
     script = one.func.script()
-    assert "X_local = T.alloc_buffer((n,)" in script and "X_local[v_ax0] = X[v_ax0 + 2]" in script
-    assert "Y[vi] = X_local[vi]" in script and "X[vi + 3] + X[vi]" in script
+    assert "for ax0 in range(n):" in script and "T.axis.spatial((2, n + 2), ax0 + 2)" in script
+    assert "X_local[vi + 2]" in script and "X[vi + 3] + X[vi]" in script
     other = check_schedule(source, lambda s: s.cache_read("Y", 0, "local", ["Z"]), {"n": 5})
     script = other.func.script()
     assert "Y[vi] = X[vi + 2]" in script and "X_local[vi + 3] + X_local[vi]" in script
