@@ -21,7 +21,7 @@ from ...dialects.bounds import Interval, never_negative, simplify
 from ...dialects.int_expr import ONE, Atom, IntExpr
 from ...dialects.nesting import ancestors, operations_in
 from ...dialects.sym import Values, exprs_of
-from ...dialects.tir.ranges import at_points, ranges_of
+from ...dialects.tir.ranges import ranges_of
 from ...dialects.tir.verify_access import buffer_text
 from ..analysis.independence import may_share_memory
 from ..scope import Bound
@@ -238,7 +238,7 @@ def _apply(
     for position in order:
         axis = axes[position]
         part = parts.get(position, RequiredRange(axis.min, axis.extent))
-        binding = simplify(at_points(part.min, ranges), ranges)
+        binding = simplify(part.min, ranges)
         if part.extent != ONE or preserve_unit_loops:
             (loop,) = new_loops([_loop_name(block.axis_vars[position])], [part.extent], values)
             loop.location = block.location
