@@ -320,14 +320,23 @@ def _join_remainders(expr: IntExpr) -> IntExpr:
     for atom in atoms:
         if atom.op not in ("floordiv", "mod") or not is_divisor(atom.rhs):
             continue
-        pair = (atom.lhs // atom.rhs).as_atom, (atom.lhs % atom.rhs).as_atom
-        if any(other not in atoms for other in pair):
+        quotient = (atom.lhs // atom.rhs).as_atom
+        remainders = [(e % atom.rhs).as_atom for e in (atom.lhs, _dividend(atom.lhs, atom.rhs))]
+        remainder = next((r for r in remainders if r in atoms), None)
+        if quotient is None or quotient not in atoms or remainder is None:
             continue
-        quotient, remainder = pair
-        split = None if remainder is None else expr.split_on(remainder)
-        rest = None if split is None or quotient is None else split[1].split_on(quotient)
+        split = expr.split_on(remainder)
+        rest = None if split is None else split[1].split_on(quotient)
         if split and rest and rest[0] == split[0] * atom.rhs:
             return _join_remainders(rest[1] + split[0] * atom.lhs)
+    return expr
+
+
+def _dividend(expr: IntExpr, divisor: IntExpr) -> IntExpr:
+    """``a`` for ``a mod m``, which has the remainder of ``a`` by a divisor of m; else `expr`."""
+    atom = expr.as_atom
+    if isinstance(atom, Compound) and atom.op == "mod" and atom.rhs.constant and divisor.constant:
+        return expr if atom.rhs.constant % divisor.constant else atom.lhs
     return expr
 
 
@@ -340,11 +349,25 @@ def _simplify_compound(atom: Compound, ranges: Ranges) -> IntExpr:
         if difference is not None and is_non_negative(-difference.upper):
             return rhs if atom.op == "min" else lhs
         return compound(atom.op, lhs, rhs)
-    whole, rest = _split_multiples(lhs, rhs)
-    span = interval_of(rest, ranges)
-    if span is not None and is_non_negative(span.lower) and is_less(span.upper, rhs):
-        return whole if atom.op == "floordiv" else rest
+    for split in (_split_multiples, _split_coefficients):
+        whole, rest = split(lhs, rhs)
+        span = interval_of(rest, ranges)
+        if span is not None and is_non_negative(span.lower) and is_less(span.upper, rhs):
+            return whole if atom.op == "floordiv" else rest
     return compound(atom.op, lhs, rhs)
+
+
+def _split_coefficients(expr: IntExpr, divisor: IntExpr) -> tuple[IntExpr, IntExpr]:
+    """``(q, r)`` with ``expr == q * divisor + r``, for a constant divisor with r < it in each term.
+
+    ``i * 45`` is ``i * 22 * 2 + i``.
+    """
+    whole, rest, number = ZERO, ZERO, divisor.constant or 0
+    for monomial, coefficient in expr.terms:
+        quotient, remainder = divmod(coefficient, number) if number > 0 else (0, coefficient)
+        whole = whole + IntExpr.from_terms({monomial: quotient})
+        rest = rest + IntExpr.from_terms({monomial: remainder})
+    return whole, rest
 
 
 def _split_multiples(expr: IntExpr, divisor: IntExpr) -> tuple[IntExpr, IntExpr]:

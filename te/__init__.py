@@ -38,9 +38,12 @@ from .reducers import min as min
 from .reducers import prod as prod
 from .reducers import sum as sum
 from .tag import tag_scope as tag_scope
+from .tensor import Compute as Compute
 from .tensor import ConstantTensor as ConstantTensor
 from .tensor import IterVar as IterVar
+from .tensor import PlaceholderOp as PlaceholderOp
 from .tensor import Tensor as Tensor
+from .tensor import TensorSlice as TensorSlice
 from .tensor import broadcast_index as broadcast_index
 from .tensor import broadcast_shape as broadcast_shape
 from .tensor import compute as compute
@@ -64,9 +67,14 @@ def var(name: str = "n", dtype: Any = "int64", *, ty: Any = None) -> PrimExpr:
 
 
 def create_prim_func(
-    tensors: Sequence[Tensor], index_dtype_override: str | None = None, *, name: str = "main"
+    tensors: Sequence[Tensor | PrimExpr],
+    index_dtype_override: str | None = None,
+    *,
+    name: str = "main",
 ) -> PrimFunc:
     """The function whose parameters are `tensors`, inputs and outputs, in this order.
+
+    Variables of scalars may be among them.
 
     TVM's ``te.create_prim_func``; see `build_prim_func`. Indices are int64 whatever the override,
     "int32" or "int64", says. Raises ValueError for any other one.

@@ -14,10 +14,12 @@ from ..dialects.attributes import to_attribute
 from ..dialects.dtypes import element_type
 from ..dialects.int_expr import IntExpr, Sym
 from ..dialects.parameters import value_hint
+from ..dialects.tir.func import LAYOUT_FREE
 from ..dialects.tir.regions import infer_regions
-from .arithmetic import cast, dim_expr
+from ..lowering.scalar_builder import ssa_type
+from .arithmetic import cast, dim_expr, symbol
 from .emit import Emitter
-from .expr import Index, Load, PrimExpr, Reduce
+from .expr import Index, Load, PrimExpr, Reduce, Var
 from .extern import Extern, Scatter
 from .intrinsics import if_then_else
 from .tensor import Compute, IterVar, Tensor
@@ -28,25 +30,34 @@ def buffer_type(tensor: Tensor) -> tir.BufferType:
     return tir.BufferType.of([dim_expr(d) for d in tensor.shape], element_type(tensor.dtype))
 
 
-def build_prim_func(tensors: Sequence[Tensor], name: str = "main") -> tir.PrimFuncOp:
-    """The function whose parameters are `tensors`, inputs and outputs, in this order.
+LAYOUT_FREE_INPUTS = "layout_free_placeholders"
+"""The attribute of a definition that lists inputs whose layout a schedule may choose."""
 
-    Definitions between the tensors that are not in the list become scratch buffers. Symbols that
-    no parameter has as a whole dim become `index` parameters at the end. Raises ValueError when an
-    input is missing from the list.
+
+def build_prim_func(args: Sequence[Tensor | PrimExpr], name: str = "main") -> tir.PrimFuncOp:
+    """The function whose parameters are `args`, inputs and outputs, in this order.
+
+    These are tensors, and variables of scalars. Definitions between the tensors that are not in
+    the list become scratch buffers. Symbols that no parameter is or has as a whole dim become
+    `index` parameters at the end. Raises ValueError when an input is missing from the list.
     """
-    params = list(tensors)
+    params = [a for a in args if isinstance(a, Tensor)]
     _check_distinct(params)
     order = _definitions(params)
     scratch = [t for d in order for t in d.outputs if t not in params]
     names = _unique_names(params + scratch)
-    symbols = _undetermined(params, order)
-    block = Block(arg_types=[*(buffer_type(t) for t in params), *(IndexType() for _ in symbols)])
+    given = [_symbol_of(a) for a in args if isinstance(a, Index)]
+    symbols = [s for s in _undetermined(params, order) if s not in given]
+    every = [*args, *(symbol(s) for s in symbols)]
+    block = Block(arg_types=[_parameter_type(a) for a in every])
     emitter = Emitter(block)
-    param_names = [names[t] for t in params] + symbols
-    for arg, param_name in zip(block.args, param_names, strict=True):
+    param_names = [names[a] if isinstance(a, Tensor) else str(a) for a in every]
+    for given_, arg, param_name in zip(every, block.args, param_names, strict=True):
         arg.name_hint = value_hint(param_name)
-    emitter.buffers |= zip(params, block.args, strict=False)
+        if isinstance(given_, Tensor):
+            emitter.buffers[given_] = arg
+        elif isinstance(given_, Var):
+            emitter.define(given_, arg)
     for tensor in scratch:
         alloc = tir.AllocBufferOp(buffer_type(tensor), names[tensor])
         alloc.result.name_hint = value_hint(names[tensor])
@@ -54,10 +65,43 @@ def build_prim_func(tensors: Sequence[Tensor], name: str = "main") -> tir.PrimFu
     for definition in order:
         _emit_definition(emitter, definition)
     handles = [
-        n if _is_static(t) else f"var_{n}" for t, n in zip(params, param_names, strict=False)
+        n if not isinstance(a, Tensor) or _is_static(a) else f"var_{n}"
+        for a, n in zip(every, param_names, strict=True)
     ]
-    attrs = DictionaryAttr({"global_symbol": StringAttr(name), "tir.noalias": IntegerAttr(1, i1)})
-    return tir.PrimFuncOp(name, [*handles, *symbols], Region(block), attrs)
+    data: dict[str, Any] = {"global_symbol": StringAttr(name), "tir.noalias": IntegerAttr(1, i1)}
+    free = [t for d in order for t in d.attrs.get(LAYOUT_FREE_INPUTS, ())]
+    if any(t in params for t in free):
+        places = [i for i, a in enumerate(every) if isinstance(a, Tensor) and a in free]
+        data[LAYOUT_FREE] = to_attribute(places)
+    _name_blocks(block)
+    return tir.PrimFuncOp(name, handles, Region(block), DictionaryAttr(data))
+
+
+def _name_blocks(body: Block) -> None:
+    """Give each block a name of its own, so that a schedule can look it up."""
+    taken: set[str] = set()
+    for op in body.walk():
+        if isinstance(op, tir.BlockOp):
+            op.block_name = StringAttr(_unique(op.block_name.data, taken))
+
+
+def _parameter_type(arg: Tensor | PrimExpr) -> Any:
+    """The type of a parameter; raises TypeError for what is neither a tensor nor a variable."""
+    if isinstance(arg, Tensor):
+        return buffer_type(arg)
+    if isinstance(arg, Index):
+        _symbol_of(arg)
+        return IndexType()
+    if isinstance(arg, Var):
+        return ssa_type(arg.dtype)
+    raise TypeError(f"expected a tensor or a variable, got {type(arg).__name__}")
+
+
+def _symbol_of(arg: Index) -> str:
+    atom = arg.expr.as_atom
+    if not isinstance(atom, Sym):
+        raise TypeError(f"expected a tensor or a variable, got {arg}")
+    return atom.name
 
 
 def _check_distinct(params: Sequence[Tensor]) -> None:
@@ -75,7 +119,7 @@ def _definitions(params: Sequence[Tensor]) -> list[Compute]:
     visiting: list[tuple[Tensor, bool]] = [(t, False) for t in reversed(params)]
     while visiting:
         tensor, done = visiting.pop()
-        if tensor.op is None:
+        if not isinstance(tensor.op, Compute):
             if tensor not in params:
                 raise ValueError(
                     f"expected input '{tensor.name}' among the arguments of create_prim_func"
@@ -92,14 +136,18 @@ def _unique_names(tensors: Sequence[Tensor]) -> dict[Tensor, str]:
     taken: set[str] = set()
     names: dict[Tensor, str] = {}
     for tensor in tensors:
-        base = tensor.name.replace(".", "_")
-        name, count = base, 0
-        while name in taken:
-            count += 1
-            name = f"{base}_{count}"
-        taken.add(name)
-        names[tensor] = name
+        names[tensor] = _unique(tensor.name.replace(".", "_"), taken)
     return names
+
+
+def _unique(base: str, taken: set[str]) -> str:
+    """The name, with a number where it is taken; adds it to those that are."""
+    name, count = base, 0
+    while name in taken:
+        count += 1
+        name = f"{base}_{count}"
+    taken.add(name)
+    return name
 
 
 def _undetermined(params: Sequence[Tensor], order: Sequence[Compute]) -> list[str]:
@@ -171,7 +219,9 @@ def _block(
         tir.Axis(a.kind, dim_expr(a.start), dim_expr(a.extent), b)
         for a, b in zip(axes, bindings, strict=True)
     ]
-    annotations = {k: to_attribute(v) for k, v in definition.attrs.items()}
+    annotations = {
+        k: to_attribute(v) for k, v in definition.attrs.items() if k != LAYOUT_FREE_INPUTS
+    }
     return tir.BlockOp.build_from(
         definition.name,
         block_axes,
@@ -194,7 +244,8 @@ def _emit_update(emitter: Emitter, definition: Scatter) -> None:
 
 
 def _emit_reduction(emitter: Emitter, definition: Compute) -> None:
-    first = _common_reduction(definition)
+    first = definition.bodies[0]
+    assert isinstance(first, Reduce)
     elements: list[Any] = [Load(t, tuple(definition.axes), t.dtype) for t in definition.outputs]
     init = Block()
     with emitter.inside(init):
@@ -216,20 +267,3 @@ def _emit_reduction(emitter: Emitter, definition: Compute) -> None:
     for tensor, value in zip(definition.outputs, values, strict=True):
         indices = [emitter.index(a) for a in definition.axes]
         emitter.add(tir.StoreOp(value, emitter.buffers[tensor], indices, emitter.values.list))
-
-
-def _common_reduction(definition: Compute) -> Reduce:
-    """The one reduction that gives all outputs; raises TypeError where they are several."""
-    first = definition.bodies[0]
-    for position, body in enumerate(definition.bodies):
-        if not isinstance(first, Reduce) or not isinstance(body, Reduce):
-            raise TypeError(f"expected every output of '{definition.name}' to be a reduction")
-        if body.source is not first.source or body.index != position:
-            raise TypeError(f"expected the outputs of '{definition.name}' to be one reduction")
-    assert isinstance(first, Reduce)
-    if len(first.source) != len(definition.bodies):
-        raise TypeError(
-            f"expected {len(first.source)} outputs of '{definition.name}', "
-            f"got {len(definition.bodies)}"
-        )
-    return first

@@ -7,14 +7,19 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, TypeAlias
 
+from ..dialects.diagnostics import OpError
 from ..dialects.dtypes import check_dtype
 from ..dialects.int_expr import IntExpr, IntLike
 from ..dialects.relax.operators.inference import broadcast_dims
 from .arithmetic import const, convert, dim_expr, index_value
-from .expr import ExprLike, Imm, Load, PrimExpr, Var
+from .expr import ExprLike, Imm, Load, PrimExpr, Reduce, Var
 from .tag import joined
 
 ShapeLike: TypeAlias = "Sequence[PrimExpr | int]"
+
+
+ITER_TYPES = {"spatial": 0, "reduce": 2, "scan": 3, "opaque": 4}
+"""TVM's numbers of the kinds of axes, ``IterVar.DataPar`` and others."""
 
 
 class IterVar(Var):
@@ -33,6 +38,11 @@ class IterVar(Var):
         """The variable of the axis (itself)."""
         return self
 
+    @property
+    def iter_type(self) -> int:
+        """The kind as TVM numbers it: 0 is spatial, 2 is a reduction."""
+        return ITER_TYPES.get(self.kind, ITER_TYPES["opaque"])
+
 
 @dataclass(eq=False)
 class Tensor:
@@ -47,8 +57,13 @@ class Tensor:
     name: str
     shape: tuple[Any, ...]
     dtype: str
-    op: Compute | None = None
+    op: Compute | PlaceholderOp | None = None
     index: int = 0
+
+    @property
+    def value_index(self) -> int:
+        """The position among the outputs of the definition."""
+        return self.index
 
     @property
     def ndim(self) -> int:
@@ -62,8 +77,8 @@ class Tensor:
             )
         return Load(self, tuple(convert(i) for i in indices), self.dtype)
 
-    def __getitem__(self, indices: ExprLike | tuple[ExprLike, ...]) -> Load:
-        return self(*(indices if isinstance(indices, tuple) else (indices,)))
+    def __getitem__(self, indices: ExprLike | tuple[ExprLike, ...]) -> Any:
+        return TensorSlice(self, ())[indices]
 
     def __add__(self, other: Any) -> Any:
         return self.topi["add"](self, other)
@@ -96,6 +111,32 @@ class Tensor:
         return f"Tensor(name={self.name!r}, shape={list(self.shape)}, dtype={self.dtype!r})"
 
 
+@dataclass(frozen=True)
+class TensorSlice:
+    """A tensor with its first indices; the others give an element: ``A[i][j]`` is ``A[i, j]``."""
+
+    tensor: Tensor
+    indices: tuple[ExprLike, ...]
+
+    def __getitem__(self, indices: ExprLike | tuple[ExprLike, ...]) -> Any:
+        more = indices if isinstance(indices, tuple) else (indices,)
+        every = (*self.indices, *more)
+        is_part = more and len(every) < len(self.tensor.shape)
+        return TensorSlice(self.tensor, every) if is_part else self.tensor(*every)
+
+
+class PlaceholderOp:
+    """What a placeholder has for a definition; TVM's ``te.PlaceholderOp``."""
+
+    def __init__(self, tensor: Tensor):
+        self.name, self.shape, self.dtype = tensor.name, tensor.shape, tensor.dtype
+        self.outputs, self.input_tensors, self.tag = (tensor,), (), ""
+
+    def output(self, index: int) -> Tensor:
+        """The placeholder."""
+        return self.outputs[index]
+
+
 @dataclass(eq=False)
 class Compute:
     """The definition of one or several tensors over the same axes."""
@@ -106,6 +147,31 @@ class Compute:
     outputs: tuple[Tensor, ...] = field(default=())
     tag: str = ""
     attrs: Mapping[str, Any] = field(default_factory=lambda: {})
+
+    @property
+    def body(self) -> tuple[PrimExpr, ...]:
+        """The expressions of the elements, one for each output."""
+        return self.bodies
+
+    @property
+    def axis(self) -> tuple[IterVar, ...]:
+        """The axes of the outputs."""
+        return self.axes
+
+    @property
+    def reduce_axis(self) -> tuple[IterVar, ...]:
+        """The axes that are reduced over."""
+        first = self.bodies[0] if self.bodies else None
+        return first.axes if isinstance(first, Reduce) else ()
+
+    @property
+    def input_tensors(self) -> tuple[Tensor, ...]:
+        """The other tensors that the expressions read, in order of first appearance."""
+        return tuple(self.inputs())
+
+    def output(self, index: int) -> Tensor:
+        """One of the tensors."""
+        return self.outputs[index]
 
     def inputs(self) -> list[Tensor]:
         """The other tensors that the expressions read, in order of first appearance."""
@@ -136,7 +202,9 @@ def shape_of(dims: Sequence[IntLike]) -> tuple[Any, ...]:
 
 def placeholder(shape: ShapeLike, dtype: str = "float32", name: str = "placeholder") -> Tensor:
     """An input tensor of this shape and dtype; TVM's ``te.placeholder``."""
-    return Tensor(name, shape_of([dim_expr(d) for d in _as_tuple(shape)]), check_dtype(dtype))
+    tensor = Tensor(name, shape_of([dim_expr(d) for d in _as_tuple(shape)]), check_dtype(dtype))
+    tensor.op = PlaceholderOp(tensor)
+    return tensor
 
 
 def _as_tuple(shape: ShapeLike | PrimExpr | int) -> tuple[PrimExpr | int, ...]:
@@ -171,7 +239,7 @@ def compute(
     `attrs` are annotations of the block that computes it: numbers, strings, and lists and dicts of
     these. The `tag`, by default that of `te.tag_scope`, is for who asks ``tensor.op.tag``. TVM's
     ``te.compute``. Raises ValueError when the function does not take one index for each dim, and
-    for a tag in the scope of another.
+    for a tag in the scope of another, and OpError for a reduction in an expression.
     """
     dims = [dim_expr(d) for d in _as_tuple(shape)]
     names = list(varargs_names) if varargs_names is not None else axis_names(fcompute, len(dims))
@@ -182,6 +250,7 @@ def compute(
     result = fcompute(*axes)
     several = isinstance(result, tuple | list)
     bodies = tuple(_body(b) for b in (result if several else (result,)))  # pyright: ignore[reportUnknownVariableType]
+    verify_reductions(name, bodies)
     definition = Compute(name, axes, bodies, tag=joined(tag), attrs=dict(attrs or {}))
     shape_ = tuple(index_value(d) for d in dims)
     definition.outputs = tuple(
@@ -189,6 +258,23 @@ def compute(
         for i, body in enumerate(bodies)
     )
     return definition.outputs if several else definition.outputs[0]
+
+
+def verify_reductions(name: str, bodies: Sequence[PrimExpr]) -> None:
+    """Raise OpError unless every element is one and the same reduction, or none has one."""
+    first = bodies[0] if bodies else None
+    for position, body in enumerate(bodies):
+        parts = body.children() if isinstance(body, Reduce) else [body]
+        if any(isinstance(e, Reduce) for part in parts for e in _nodes(part)):
+            raise OpError(f"expected a reduction to be the whole body of '{name}'")
+        if not isinstance(first, Reduce) and not isinstance(body, Reduce):
+            continue
+        if not isinstance(first, Reduce) or not isinstance(body, Reduce):
+            raise OpError(f"expected every output of '{name}' to be a reduction")
+        if body.source is not first.source or body.index != position:
+            raise OpError(f"expected the outputs of '{name}' to be one reduction")
+    if isinstance(first, Reduce) and len(first.source) != len(bodies):
+        raise OpError(f"expected {len(first.source)} outputs of '{name}', got {len(bodies)}")
 
 
 def _body(value: Any) -> PrimExpr:

@@ -12,10 +12,12 @@ from types import SimpleNamespace
 from typing import Any
 
 from ..dialects.diagnostics import suggestion
+from ..dialects.dtypes import is_float
 from ..dialects.relax.operators import OPERATORS
 from ..dialects.relax.operators.base import OperatorOp, evaluated
 from .arithmetic import index_value
 from .expr import Imm
+from .intrinsics import FLOAT_ONLY
 from .tensor import ConstantTensor, Tensor, compute
 
 RENAMED = {
@@ -43,6 +45,15 @@ def _tensors(operands: list[Any]) -> list[Any]:
     return [tensor(o) for o in operands]
 
 
+def _verify_dtypes(name: str, operands: Sequence[Any]) -> None:
+    """Raise TypeError for integers where the function of the name takes floats."""
+    for operand in operands if name in FLOAT_ONLY else ():
+        if isinstance(operand, Tensor) and not is_float(operand.dtype):
+            raise TypeError(
+                f"topi.{name} only supports floating-point inputs, but got {operand.dtype}"
+            )
+
+
 def compute_operator(
     operator: type[OperatorOp], tensors: Sequence[Tensor], attributes: dict[str, Any]
 ) -> tuple[Tensor, ...]:
@@ -55,6 +66,7 @@ def compute_operator(
 def _function(name: str, operator: type[OperatorOp]) -> Callable[..., Any]:
     def function(*args: Any, **named: Any) -> Any:
         operands, attributes = operator.bind(args, named)
+        _verify_dtypes(name, operands)
         complete = operator.decode(operator.encode(attributes))
         outputs = compute_operator(operator, _tensors(operands), complete)
         return outputs[0] if len(outputs) == 1 else outputs
@@ -124,9 +136,28 @@ def full(shape: Sequence[Any], *args: Any, **named: Any) -> Tensor:
     return _function("full", OPERATORS["relax.full"])(shape, *args, **named)
 
 
+def adaptive_pool(
+    data: Tensor, output_size: Sequence[int], pool_type: str, layout: str = "NCHW"
+) -> Tensor:
+    """Means ("avg") or maxima ("max") of `output_size` windows; TVM's ``topi.nn.adaptive_pool``.
+
+    Raises ValueError for another `pool_type`.
+    """
+    if pool_type not in ("avg", "max"):
+        raise ValueError(f"expected a pool_type (avg, max), got '{pool_type}'")
+    return _FUNCTIONS[f"adaptive_{pool_type}_pool2d"](data, output_size, layout=layout)
+
+
+def global_pool(data: Tensor, pool_type: str, layout: str = "NCHW") -> Tensor:
+    """The mean ("avg") or maximum ("max") of each channel; TVM's ``topi.nn.global_pool``."""
+    return adaptive_pool(data, (1, 1), pool_type, layout)
+
+
 nn = SimpleNamespace(
     **{n: f for n, f in _FUNCTIONS.items() if f"relax.nn.{n}" in OPERATORS},
+    adaptive_pool=adaptive_pool,
     dense=_FUNCTIONS["dense"],
+    global_pool=global_pool,
     matmul=_FUNCTIONS["matmul"],
     pool2d=pool2d,
 )

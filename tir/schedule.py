@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from random import Random
@@ -30,6 +31,12 @@ from ..lowering.schedule.primitives.state import ScheduleState as ScheduleState
 from ..lowering.schedule.primitives.state import StmtSRef as StmtSRef
 from ..lowering.schedule.primitives.trace import Trace as Trace
 from .index_map import IndexMap
+from .statements import For as For
+from .statements import SBlock as SBlock
+from .statements import Statement, view_of
+
+instruction = schedule = state = trace = sys.modules[__name__]
+"""TVM's modules of the package, whose names are all here."""
 
 RENDER_LEVELS = ("detail", "fast", "none")
 
@@ -108,6 +115,21 @@ class Schedule(primitives.Schedule):
         """Run a primitive; buffers stand for their names."""
         names = {k: _named(v) for k, v in kwargs.items()}
         return super().perform(kind, [_named(a) for a in args], names)
+
+    def get(self, rand_var_or_sref: object) -> Any:
+        """The value of a variable: a view of a loop or block, or a number.
+
+        Raises TypeError for anything but a variable, and ScheduleError for a dead one.
+        """
+        return view_of(super().get(rand_var_or_sref))
+
+    def get_sref(self, rand_var_or_stmt: Any) -> StmtSRef:
+        """The reference to the loop or block of a variable or view.
+
+        Raises ScheduleError for a dead variable.
+        """
+        is_view = isinstance(rand_var_or_stmt, Statement)
+        return super().get_sref(rand_var_or_stmt.op if is_view else rand_var_or_stmt)
 
     def changed(self, functions: Sequence[PrimFuncOp]) -> None:
         """Keep the default schedules off functions: their loops are what was asked for."""

@@ -270,8 +270,8 @@ class BlockOp(BlockLike):
         return self.block_name.data
 
     def same_as(self, other: object) -> bool:
-        """Whether another one is this operation, as TVM asks."""
-        return self is other
+        """Whether another one is this operation or a view of it, as TVM asks."""
+        return self is getattr(other, "op", other)
 
     def verify_(self) -> None:
         from .verify_block import verify_block  # the rules, which parsing does not import

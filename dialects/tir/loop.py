@@ -80,8 +80,8 @@ class ForOp(IRDLOperation):
         return self.body.block.args[0]
 
     def same_as(self, other: object) -> bool:
-        """Whether another one is this operation, as TVM asks."""
-        return self is other
+        """Whether another one is this operation or a view of it, as TVM asks."""
+        return self is getattr(other, "op", other)
 
     def verify_(self) -> None:
         args = self.body.block.args

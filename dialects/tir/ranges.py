@@ -53,6 +53,13 @@ def range_of(expr: IntExpr, ranges: Ranges) -> Interval | None:
     return interval_of(expr, ranges)
 
 
+def at_points(expr: IntExpr, ranges: Ranges) -> IntExpr:
+    """The expression with the values of atoms that have one, such as loops of one iteration."""
+    spans = ((a, ranges.get(a)) for a in expr.all_atoms)
+    points = {a: s.lower for a, s in spans if s is not None and s.lower == s.upper}
+    return expr.substitute({a: v for a, v in points.items() if v.constant is not None})
+
+
 def range_over_loops(expr: IntExpr, operands: Sequence[SSAValue]) -> Interval | None:
     """The range of an expression in which block axes are replaced by their bindings.
 

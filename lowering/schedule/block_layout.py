@@ -38,7 +38,7 @@ def transform_block_layout(block: tir.BlockOp, index_map: Placement) -> list[tir
     leaves a gap where a reduction begins.
     """
     where = f"block '{block.block_name.data}'"
-    old_loops = _own_loops(block)
+    old_loops = own_loops(block)
     moved = map_of(index_map, len(block.axes.data), block)
     extents = [a.extent.data for a in block.axes.data]
     try:
@@ -102,7 +102,7 @@ def _replace_axes(
         body.erase_arg(var)
 
 
-def _own_loops(block: tir.BlockOp) -> list[tir.ForOp]:
+def own_loops(block: tir.BlockOp) -> list[tir.ForOp]:
     """The loops around a block, each bound to one axis; raises ScheduleError for others."""
     where = f"block '{block.block_name.data}'"
     loops = loops_around(block)

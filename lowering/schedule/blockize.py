@@ -243,7 +243,8 @@ def _init_nest(
             body = Block(arg_types=[IndexType()])
             body.args[0].name_hint = loop.loop_var.name_hint
             copies[loop.loop_var] = body.args[0]
-            new = tir.ForOp(ZERO, loop.extent.data, [], Region(body), loop.kind.data)
+            tag = None if loop.thread_tag is None else loop.thread_tag.data
+            new = tir.ForOp(ZERO, loop.extent.data, [], Region(body), loop.kind.data, tag)
             new.location = loop.location
             place.add_op(new)
             place = body

@@ -33,7 +33,15 @@ from .blocks import (
     stored_buffers,
     uses_of,
 )
-from .copy_block import buffer_of, copy_box, new_scratch, redirect, verify_direct, verify_scope
+from .box_copy import copy_of_box, is_compact
+from .copy_block import (
+    buffer_of,
+    copy_box,
+    new_scratch,
+    redirect,
+    verify_direct,
+    verify_scope,
+)
 from .copy_place import (
     last_consumer,
     reading_statements,
@@ -71,10 +79,14 @@ def cache_write(
     for consumer in consumers:
         _verify_consumer(consumer, block, old)
     box = _inside(region, values, block)
-    new = new_scratch(buffer_name(old, scope), _dims(old), old, scope, scope_body(block))
-    for user in (block, *consumers):
-        redirect(user, old, new)
-    copy = copy_box(new, old, box, buffer_name(old, scope), values)
+    name, users = buffer_name(old, scope), [block, *consumers]
+    if is_compact(box, nest.parent, users):
+        copy = copy_of_box(box, name, scope, users, values, is_read=False)
+    else:
+        new = new_scratch(name, _dims(old), old, scope, scope_body(block))
+        for user in users:
+            redirect(user, old, new)
+        copy = copy_box(new, old, box, name, values)
     copy.location = block.location
     nest.parent.insert_op_after(perfect_nest(copy), last_consumer(nest, consumers, others))
     refresh_around([block, *consumers])
@@ -113,13 +125,15 @@ def cache_read(
         parent, statements, writing = inside
         copied = infer_regions(parent, values, writing)[1]
     verify_unchanged(old, parent, statements, block)
-    region = _region_of(old, copied, block)
-    new = new_scratch(
-        buffer_name(old, scope), _dims(old), old, scope, scope_body((readers or [block])[0])
-    )
-    for reader in readers:
-        redirect(reader, old, new)
-    copy = copy_box(old, new, _inside(region, values), buffer_name(old, scope), values)
+    box = _inside(_region_of(old, copied, block), values)
+    name = buffer_name(old, scope)
+    if readers and is_compact(box, parent, readers):
+        copy = copy_of_box(box, name, scope, readers, values, is_read=True)
+    else:
+        new = new_scratch(name, _dims(old), old, scope, scope_body((readers or [block])[0]))
+        for reader in readers:
+            redirect(reader, old, new)
+        copy = copy_box(old, new, box, name, values)
     copy.location = block.location
     parent.insert_op_before(perfect_nest(copy), statements[0])
     refresh_around(readers)

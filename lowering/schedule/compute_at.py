@@ -17,12 +17,11 @@ from dataclasses import dataclass
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
 from ...dialects import tir
-from ...dialects.bounds import Interval, never_negative
-from ...dialects.int_expr import ONE, Atom, IntExpr, minimum
+from ...dialects.bounds import Interval, never_negative, simplify
+from ...dialects.int_expr import ONE, Atom, IntExpr
 from ...dialects.nesting import ancestors, operations_in
 from ...dialects.sym import Values, exprs_of
 from ...dialects.tir.ranges import ranges_of
-from ...dialects.tir.regions import infer_regions
 from ...dialects.tir.verify_access import buffer_text
 from ..analysis.independence import may_share_memory
 from ..scope import Bound
@@ -39,8 +38,9 @@ from .blocks import (
 )
 from .copy_block import new_loops
 from .loop_checks import verify_covered
+from .needed_parts import needed_parts
 from .regions import axes_of, refresh_around, replace_regions
-from .required_ranges import RequiredRange, required_ranges, stored_axes_of
+from .required_ranges import RequiredRange, required_ranges
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,7 @@ def compute_at(
     for changed in stored_buffers(move.target):
         _verify_disjoint(move, changed, loaded_buffers(block))
     values = Values()
-    parts = _needed_parts(move, buffer, values)
+    parts = needed_parts(block, loop, buffer, values)
     order = _statements_of(loop)
     first = next(i for i, op in enumerate(order) if buffer in loaded_buffers(op))
     before = _place(move, index, 0, first)
@@ -139,7 +139,9 @@ def _plan(block: tir.BlockOp, loop: tir.ForOp) -> _Move:
     parent = common_block([nest, loop])
     target = statement_in(parent, loop)
     if nest.parent is not parent or target is None:
-        raise ScheduleError(f"expected {where} to be the only statement in its loops", block)
+        raise ScheduleError(
+            f"expected {where} to be a complete block, the only statement in its loops", block
+        )
     if block.predicates.data:
         raise ScheduleError(f"expected {where} to have no predicates", block)
     if any(a.min.data.args() or a.extent.data.args() for a in block.axes.data):
@@ -200,46 +202,17 @@ def _scratch_of(move: _Move) -> SSAValue:
         for op in (*uses.loads, *uses.stores, *uses.others)
         if move.block not in ancestors(op) and move.loop not in ancestors(op)
     ]
-    if outside or uses.others or any(move.block not in ancestors(s) for s in uses.stores):
+    if uses.others or any(move.block not in ancestors(s) for s in uses.stores):
         raise ScheduleError(
-            f"expected {buffer_text(buffer)} to be stored to only by {where} and used only in the "
-            "loop",
+            f"expected {buffer_text(buffer)} to be stored to only by {where}", move.block
+        )
+    if outside:
+        raise ScheduleError(
+            f"compute_at requires all the consumers of {where} to be in the loop, got one that "
+            f"uses {buffer_text(buffer)} elsewhere",
             move.block,
         )
     return buffer
-
-
-def _needed_parts(move: _Move, buffer: SSAValue, values: Values) -> dict[int, RequiredRange]:
-    """The part of each axis whose results one iteration of the loop loads."""
-    reads, _ = infer_regions(move.loop.body.block, values)
-    found = [r for r in reads if r.buffer is buffer]
-    if not found:
-        raise ScheduleError(
-            f"expected the loop to use the result of block '{move.block.block_name.data}'",
-            move.block,
-        )
-    parts: dict[int, RequiredRange] = {}
-    wholes, ranges = axes_of(move.block), ranges_of(values.list)
-    for store in uses_of(buffer).stores:
-        axes = stored_axes_of(store, move.block)
-        for axis, low, extent in zip(axes, found[0].mins, found[0].extents, strict=True):
-            is_like_whole = extent.has_compounds and not extent.args()  # simpler than what it needs
-            if axis is not None and not is_like_whole:
-                parts[axis] = _clipped(RequiredRange(low, extent), wholes[axis], ranges)
-    return parts
-
-
-def _clipped(
-    part: RequiredRange, whole: tir.Axis, ranges: Mapping[Atom, Interval]
-) -> RequiredRange:
-    """A part of symbolic size without what is after its axis' end, if both have the same start.
-
-    A constant part, such as a tile, keeps its size, and the block has a predicate.
-    """
-    is_inside = never_negative(whole.extent - part.extent, ranges)
-    if part.min != whole.min or is_inside or part.extent.constant is not None:
-        return part
-    return RequiredRange(part.min, minimum(part.extent, whole.extent))
 
 
 def _apply(
@@ -265,7 +238,7 @@ def _apply(
     for position in order:
         axis = axes[position]
         part = parts.get(position, RequiredRange(axis.min, axis.extent))
-        binding = part.min
+        binding = simplify(part.min, ranges)
         if part.extent != ONE or preserve_unit_loops:
             (loop,) = new_loops([_loop_name(block.axis_vars[position])], [part.extent], values)
             loop.location = block.location

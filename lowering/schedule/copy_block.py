@@ -79,6 +79,25 @@ def redirect(op: Operation, old: SSAValue, new: SSAValue) -> None:
         inner.operands = [new if operand is old else operand for operand in inner.operands]
 
 
+def redirect_access(
+    op: Operation, buffer: SSAValue, indices: Sequence[IntExpr], values: Values
+) -> None:
+    """Let an access be of an element of another buffer."""
+    parent = op.parent
+    assert parent is not None
+    if isinstance(op, tir.LoadOp):
+        load = tir.LoadOp(buffer, indices, values.list)
+        load.location = op.location
+        parent.insert_op_before(load, op)
+        op.result.replace_all_uses_with(load.result)
+    elif isinstance(op, tir.StoreOp):
+        store = tir.StoreOp(op.value, buffer, indices, values.list)
+        store.location = op.location
+        parent.insert_op_before(store, op)
+    op.detach()
+    op.erase()
+
+
 def copy_box(
     source: SSAValue, target: SSAValue, region: tir.BufferRegion, name: str, values: Values
 ) -> tir.BlockOp:
@@ -106,15 +125,19 @@ def copy_elements(
     values: Values,
     source_place: Place = list,
     target_place: Place = list,
+    source_mins: Sequence[IntExpr] | None = None,
+    target_mins: Sequence[IntExpr] | None = None,
 ) -> tir.BlockOp:
     """A block in loops of `extents` that copies an element of `source` to `target`.
 
-    The places of the element are given by the axes, whose bindings are where the loops begin.
+    The places of the element are given by the axes, whose bindings are where the loops begin; they
+    are relative to mins over `values`, by default 0.
     """
     body = Block(arg_types=[IndexType()] * len(axes))
     numbering = Values()
     own = [numbering.expr(arg) for arg in body.args]
-    here, there = (tuple(place(own)) for place in (source_place, target_place))
+    sides = ((source_place, source_mins), (target_place, target_mins))
+    here, there = (_moved(place(own), mins, values, numbering) for place, mins in sides)
     load = tir.LoadOp(source, here, numbering.list)
     body.add_ops([load, tir.StoreOp(load.result, target, there, numbering.list)])
     loops = new_loops(names, extents, values)
@@ -135,6 +158,15 @@ def copy_elements(
     if loops:
         loops[-1].body.block.add_op(block)
     return block
+
+
+def _moved(
+    indices: Sequence[IntExpr], mins: Sequence[IntExpr] | None, values: Values, own: Values
+) -> tuple[IntExpr, ...]:
+    """Indices over `own` relative to mins over `values`."""
+    if mins is None:
+        return tuple(indices)
+    return tuple(own.rebase(m, values.list) + i for m, i in zip(mins, indices, strict=True))
 
 
 def new_loops(names: Sequence[str], extents: Sequence[IntExpr], values: Values) -> list[tir.ForOp]:

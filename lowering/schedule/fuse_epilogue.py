@@ -8,13 +8,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from xdsl.dialects import arith
 from xdsl.ir import Operation, SSAValue
 
 from ...dialects import tir
-from ...dialects.int_expr import IntExpr
 from ...dialects.nesting import ancestors
 from ...dialects.sym import Values, exprs_of
 from ...dialects.tir.verify_access import buffer_text
@@ -30,6 +27,7 @@ from .blocks import (
     stored_buffers,
     uses_of,
 )
+from .copy_block import redirect_access
 from .copy_scalars import ScalarCopier
 from .inline import Definition, accessed_axes, axis_values, defines
 from .reducer import Reducer, reducer_of
@@ -75,7 +73,7 @@ def fuse_reduction_epilogue(reduction: tir.BlockOp, epilogue: tir.BlockOp) -> No
         op.detach()
         init.body.block.add_op(op)
     for op in [op for op in reduction.body.block.ops if _accesses(op, load.buffer)]:
-        _redirect(op, result, indices, values)
+        redirect_access(op, result, indices, values)
     erase_nest(epilogue)
     refresh_around([reduction])
 
@@ -151,20 +149,3 @@ def _verify_order(reduction: tir.BlockOp, epilogue: Definition, scratch: SSAValu
 
 def _accesses(op: Operation, buffer: SSAValue) -> bool:
     return isinstance(op, tir.LoadOp | tir.StoreOp) and op.buffer is buffer
-
-
-def _redirect(op: Operation, buffer: SSAValue, indices: Sequence[IntExpr], values: Values) -> None:
-    """Let an access be of an element of another buffer."""
-    parent = op.parent
-    assert parent is not None
-    if isinstance(op, tir.LoadOp):
-        load = tir.LoadOp(buffer, indices, values.list)
-        load.location = op.location
-        parent.insert_op_before(load, op)
-        op.result.replace_all_uses_with(load.result)
-    elif isinstance(op, tir.StoreOp):
-        store = tir.StoreOp(op.value, buffer, indices, values.list)
-        store.location = op.location
-        parent.insert_op_before(store, op)
-    op.detach()
-    op.erase()

@@ -90,12 +90,19 @@ def axis_values(
 def compute_inline(block: tir.BlockOp) -> None:
     """Inline the computation of a block into its uses, and erase the block and its buffer.
 
+    A block without uses is erased.
+
     The block must define every element of a scratch buffer that only later statements load, from
     memory that nothing changes in between. Raises ScheduleError with one line otherwise.
     """
-    inlining = inline_block(defines(block))
-    refresh_around(inlining.consumers)
-    drop_unused_buffer(inlining.buffer)
+    definition = defines(block)
+    buffer, uses = definition.store.buffer, uses_of(definition.store.buffer)
+    is_unused = not (uses.loads or uses.others) and uses.stores == [definition.store]
+    if is_unused and isinstance(buffer.owner, tir.AllocBufferOp):
+        erase_nest(block)
+    else:
+        refresh_around(inline_block(definition).consumers)
+    drop_unused_buffer(buffer)
 
 
 @dataclass(frozen=True)

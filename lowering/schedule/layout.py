@@ -29,6 +29,7 @@ from ...dialects.sym import Values, expr_array, pack
 from ...dialects.tir.ranges import ranges_of
 from ...dialects.tir.verify_access import buffer_text
 from ..scope import Bound, describe
+from .block_padding import padding_of
 from .blocks import ScheduleError, common_block, function_of, perfect_nest, statement_in, uses_of
 from .copy_block import new_loops
 from .copy_place import scope_statement
@@ -93,16 +94,21 @@ def fill_padding(
     parent = common_block(places)
     holders = {statement_in(parent, p) for p in places}
     last = next(op for op in reversed(list(parent.ops)) if op in holders)
-    values = Values()
-    _, new = _loops(buffer, values)
-    count = len(undecided(index_map.conditions(inverse, new, old_dims), values))
     made: list[tir.BlockOp] = []
-    for number in range(count):
+    if (padding := padding_of(index_map, old_dims)) is not None:
         values = Values()
         loops, new = _loops(buffer, values)
-        lhs, rhs = undecided(index_map.conditions(inverse, new, old_dims), values)[number]
-        broken = (rhs - 1, lhs) if lhs.constant is None else (rhs, lhs + 1)
-        made.append(_block(buffer, loops, values, broken, value))
+        made.append(_block(buffer, loops, values, padding.bounds(new), value))
+    else:
+        values = Values()
+        _, new = _loops(buffer, values)
+        count = len(undecided(index_map.conditions(inverse, new, old_dims), values))
+        for number in range(count):
+            values = Values()
+            loops, new = _loops(buffer, values)
+            lhs, rhs = undecided(index_map.conditions(inverse, new, old_dims), values)[number]
+            broken = (rhs - 1, lhs) if lhs.constant is None else (rhs, lhs + 1)
+            made.append(_block(buffer, loops, values, [broken], value))
     for block in reversed(made):
         parent.insert_op_after(perfect_nest(block), last)
     refresh_around(made)
@@ -119,7 +125,7 @@ def _block(
     buffer: SSAValue,
     loops: Sequence[tir.ForOp],
     values: Values,
-    where: Bound,
+    where: Sequence[Bound],
     value: float,
 ) -> tir.BlockOp:
     assert isinstance(buffer.type, tir.BufferType)
@@ -129,18 +135,21 @@ def _block(
         var.name_hint = f"v_ax{i}"
         axes.append(tir.Axis("spatial", ZERO, loop.extent.data, values.expr(loop.loop_var)))
     own = Values()
-    number = _constant(buffer.type, value)
+    number = constant_of(buffer, value)
     store = tir.StoreOp(number.results[0], buffer, [own.expr(a) for a in body.args], own.list)
     body.add_ops([number, store])
     here = tuple(values.expr(a) for a in body.args)
     region = tir.BufferRegion(buffer, here, (ONE,) * len(here))
     name = f"{buffer.name_hint or 'buffer'}_pad"
-    block = tir.BlockOp.build_from(name, axes, Region(body), values.list, [where], [], [region])
+    block = tir.BlockOp.build_from(name, axes, Region(body), values.list, where, [], [region])
     loops[-1].body.block.add_op(block)
     return block
 
 
-def _constant(type_: tir.BufferType, value: float) -> Operation:
+def constant_of(buffer: SSAValue, value: float) -> Operation:
+    """A constant of the element type of a buffer."""
+    type_ = buffer.type
+    assert isinstance(type_, tir.BufferType)
     element = cast(Any, value_type(type_.element_type))
     if is_float(type_.dtype):
         return arith.ConstantOp(FloatAttr(float(value), element))

@@ -6,7 +6,7 @@ from xdsl.ir import Block, Operation, Region
 
 from ...dialects import tir
 from ...dialects.nesting import ancestors, enclosing, operations_in
-from .blocks import blocks_in, function_of, loaded_buffers, statements, stored_buffers
+from .blocks import function_of, loaded_buffers, statements, stored_buffers
 
 
 def blocks_named(func: tir.PrimFuncOp, name: str | None = None) -> list[tir.BlockOp]:
@@ -66,12 +66,10 @@ def consumers_of(block: tir.BlockOp) -> list[tir.BlockOp]:
 
 
 def output_blocks(scope: tir.BlockOp) -> list[tir.BlockOp]:
-    """The innermost blocks in a block that store to a buffer from outside of it."""
-    return [
-        b
-        for b in blocks_in(scope)
-        if b is not scope and stored_buffers(b) - _own_buffers(scope) - _own_buffers(b)
-    ]
+    """The blocks in a block that store to a buffer from outside of it."""
+    blocks = [op for op in operations_in(scope) if isinstance(op, tir.BlockOp) and op is not scope]
+    own = _own_buffers(scope)
+    return [b for b in blocks if stored_buffers(b) - own - _own_buffers(b)]
 
 
 def _scope_blocks(block: tir.BlockOp) -> list[tir.BlockOp]:

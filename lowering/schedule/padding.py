@@ -202,7 +202,8 @@ def _padded_copy(access: _Access, sizes: Sequence[IntExpr], block: tir.BlockOp) 
     alloc.result.name_hint = name
     parent = perfect_nest(block).parent
     assert parent is not None
-    insert_before(alloc, parent, parent.first_op)
+    others = (op for op in parent.ops if not isinstance(op, tir.AllocBufferOp))
+    insert_before(alloc, parent, next(others, None))
     return alloc.result
 
 

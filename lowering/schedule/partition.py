@@ -43,11 +43,12 @@ def partition(
 ) -> list[tir.ForOp]:
     """Replace a loop by loops over parts of it, in order; TVM's ``loop_partition``.
 
-    Factors are numbers of iterations; one may be `None`: what the others leave. Each part has
+    Factors are numbers of iterations; one may be `None`: what the others leave, which is otherwise
+    the last part, if the factors are known to sum to less than the extent. Each part has
     copies of the blocks, whose axes run over what the part gives them; a reduction starts in the
     first part only. Without `preserve_unit_iters`, loops of one iteration are not used in bindings.
     Raises ScheduleError for a loop with annotations or of a kind, and for factors that are not
-    known to sum to the extent.
+    known to sum to the extent or less.
     """
     verify_plain(loop)
     verify_only_blocks(loop)
@@ -104,12 +105,14 @@ def _part_sizes(
     given = [IntExpr.of(f) for f in factors if f is not None]
     rest = simplify(extent - sum(given, ZERO), {})
     is_open = len(given) < len(factors)
-    if rest != ZERO and not (is_open and is_non_negative(rest)):
+    if rest != ZERO and not is_non_negative(rest):
         raise ScheduleError(
-            f"expected the factors of {loop_text(loop)} to sum to its extent {extent}, "
+            f"expected the factors of {loop_text(loop)} to sum to its extent {extent} or less, "
             f"got {sum(given, ZERO)}",
             loop,
         )
+    if not is_open and rest != ZERO:
+        return [*given, rest]
     return [rest if f is None else IntExpr.of(f) for f in factors]
 
 

@@ -18,7 +18,8 @@ from ...dialects import tir
 from ...dialects.int_expr import ZERO, IntExpr
 from ...dialects.nesting import ancestors
 from ...dialects.sym import Values, exprs_of
-from ...dialects.tir.regions import infer_regions
+from ...dialects.tir.regions import EXPLICIT, infer_regions
+from .annotations import annotate
 from .blocks import ScheduleError
 from .loop_checks import loop_text
 from .reduction_checks import verify_apart, verify_starts_once
@@ -123,7 +124,9 @@ class _InitPlace:
             body = Block(arg_types=[IndexType()])
             body.args[0].name_hint = old.loop_var.name_hint
             operands = [self.copies.get(v, v) for v in old.operands_]
-            new = tir.ForOp(old.min.data, old.extent.data, operands, Region(body), old.kind.data)
+            low, extent, kind = old.min.data, old.extent.data, old.kind.data
+            tag = None if old.thread_tag is None else old.thread_tag.data
+            new = tir.ForOp(low, extent, operands, Region(body), kind, tag)
             new.location = old.location
             self.copies[old.loop_var] = body.args[0]
             self._insert(new)
@@ -157,6 +160,9 @@ class _InitPlace:
         ]
         name = f"{source.block_name.data}_init"
         new = tir.BlockOp.build_from(name, axes, Region(body), values.list, bounds)
+        for key, value in () if source.annotations is None else source.annotations.data.items():
+            if key not in EXPLICIT.values():
+                annotate(new, key, value)
         new.location = source.location
         self._insert(new)
         reads, writes = infer_regions(body, values)

@@ -9,11 +9,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Operation
 
 from ...dialects import tir
-from ...dialects.bounds import cases_of_minimum, interval_of, is_non_negative
-from ...dialects.int_expr import ONE, ZERO, Arg, Atom, IntExpr, IntLike
+from ...dialects.bounds import Interval, cases_of_minimum, interval_of, is_less, is_non_negative
+from ...dialects.int_expr import ONE, ZERO, Arg, Atom, Compound, IntExpr
 from ...dialects.nesting import ancestors, enclosing
 from ...dialects.sym import Values, exprs_of
 from ...dialects.tir.ranges import ranges_of
@@ -22,6 +22,7 @@ from ...dialects.tir.verify_access import buffer_text, uncovered_axis
 from ..analysis.iter_map import is_bijective, used_in
 from .blocks import ScheduleError, loaded_buffers, stored_buffers, uses_of
 from .inline import accessed_axes
+from .iterator_map import IteratorMap
 
 
 @dataclass(frozen=True)
@@ -94,19 +95,19 @@ def _add_parts(
     name, partial = buffer_text(load.buffer), set[int]()
     message = f"expected block '{block.block_name.data}' to load {name} at its axes"
     for position, index in enumerate(exprs_of(load.indices)):
-        atom = index.as_atom
+        atom, size = _quotient(index, ranges_of(load.operands_))
         variable = load.operands_[atom.index] if isinstance(atom, Arg) else None
         dim = type_.dims[position]
         stored = RequiredRange(region.mins[position], region.extents[position])
-        if variable not in block.axis_vars:
-            if stored == RequiredRange(ZERO, dim) or (index == ZERO and dim == ONE):
+        axis = block.axis_vars.index(variable) if variable in block.axis_vars else None
+        bounds = None if axis is None else block.axes.data[axis]
+        if bounds is None or bounds.min.data != ZERO or bounds.extent.data != dim * size:
+            if stored == RequiredRange(ZERO, dim) or dim == ONE:
                 continue  # all of the dim is complete, at whatever index
-            raise ScheduleError(message, block)
-        axis = block.axis_vars.index(variable)
-        bounds = block.axes.data[axis]
-        if bounds.min.data != ZERO or bounds.extent.data != dim:
-            raise ScheduleError(f"{message}, over all of it", block)
+            raise ScheduleError(message if axis is None else f"{message}, over all of it", block)
+        assert axis is not None
         whole = RequiredRange(bounds.min.data, bounds.extent.data)
+        stored = RequiredRange(stored.min * size, stored.extent * size)
         part = _within(stored, whole, values)
         if block.axis_kinds[axis] != "spatial" and part != whole:
             raise ScheduleError(f"{message}, its reductions over all of it", block)
@@ -115,6 +116,24 @@ def _add_parts(
         if part != whole:
             partial.add(axis)
     return partial
+
+
+def _quotient(index: IntExpr, ranges: Mapping[Atom, Interval]) -> tuple[Atom | None, IntExpr]:
+    """``(a, c)`` of an index ``a floordiv c`` with a constant c, or of ``a``, for which c is 1.
+
+    ``(a * 8 + b) floordiv 16`` is ``a floordiv 2`` for b in [0, 8).
+    """
+    atom = index.as_atom
+    size = atom.rhs.constant if isinstance(atom, Compound) and atom.op == "floordiv" else None
+    if not isinstance(atom, Compound) or size is None or size <= 0:
+        return atom, ONE
+    for part in map(Arg, sorted(atom.lhs.args())):
+        factor, rest = atom.lhs.split_on(part) or (ZERO, ZERO)
+        step, span = factor.constant or 0, interval_of(rest, ranges)
+        if step > 0 and size % step == 0 and span is not None and is_non_negative(span.lower):
+            if is_less(span.upper, factor):
+                return part, IntExpr.of(size // step)
+    return atom, ONE
 
 
 def _within(part: RequiredRange, whole: RequiredRange, values: Values) -> RequiredRange:
@@ -135,7 +154,7 @@ def is_complete_in(store: tir.StoreOp, loop: tir.ForOp) -> bool:
     return True
 
 
-def _verify_complete(store: tir.StoreOp, loop: tir.ForOp, statement: Operation) -> _IteratorMap:
+def _verify_complete(store: tir.StoreOp, loop: tir.ForOp, statement: Operation) -> IteratorMap:
     """Raise ScheduleError unless an iteration completes elements that no other one stores."""
     iterators = _complete_digits(store, loop, statement)
     indexed = {a for b in iterators.stored(store) for a in used_in(b, iterators.extents)}
@@ -149,7 +168,7 @@ def _verify_complete(store: tir.StoreOp, loop: tir.ForOp, statement: Operation) 
 
 
 def _verify_exact(
-    store: tir.StoreOp, iterators: _IteratorMap, region: tir.BufferRegion, values: Values
+    store: tir.StoreOp, iterators: IteratorMap, region: tir.BufferRegion, values: Values
 ) -> None:
     """Raise ScheduleError unless the stores cover the region, which may be an overestimate.
 
@@ -173,7 +192,7 @@ def _verify_exact(
 
 def _complete_digits(
     store: tir.StoreOp, loop: tir.ForOp, statement: Operation, is_shared: bool = False
-) -> _IteratorMap:
+) -> IteratorMap:
     """The iterator map of a store of which one iteration of the loop completes a box.
 
     With `is_shared`, several iterations may store the same element. Raises ScheduleError if an
@@ -190,7 +209,7 @@ def _complete_digits(
     name = _name(writer)
     has_loops = any(isinstance(p, tir.ForOp) and writer in ancestors(p) for p in ancestors(store))
     expect(not has_loops, f"{name} to store without loops")
-    iterators = _IteratorMap.of(writer, loop, statement)
+    iterators = IteratorMap.of(writer, loop, statement)
     used = {a for b in iterators.stored(store) for a in used_in(b, iterators.extents)}
     indexing = used & iterators.inside if is_shared else used
     variables = {iterators.loop_var(a) for a in indexing}
@@ -214,58 +233,6 @@ def _complete_digits(
     return iterators
 
 
-@dataclass(frozen=True)
-class _IteratorMap:
-    """The bindings of a block, and of blocks around it in a statement, over the loops between."""
-
-    loops: list[tir.ForOp]
-    blocks: list[tir.BlockOp]
-    extents: dict[Atom, IntExpr]
-    inside: set[Atom]
-    outside: set[Atom]
-    values: Values
-    meaning: dict[SSAValue, IntExpr]
-
-    @staticmethod
-    def of(writer: tir.BlockOp, loop: tir.ForOp, statement: Operation) -> _IteratorMap:
-        """`inside` are the loops within `loop`, `outside` that loop and those around it."""
-        values = Values()
-        loops, blocks = _between(writer, statement)
-        extents = {
-            values.atom(op.loop_var): values.rebase(op.extent.data, op.operands_) for op in loops
-        }
-        inside = {values.atom(op.loop_var) for op in loops if loop in ancestors(op)}
-        iterators = _IteratorMap(loops, blocks, extents, inside, set(extents) - inside, values, {})
-        for block in reversed(blocks):
-            for var, binding in zip(block.axis_vars, exprs_of(block.bindings), strict=True):
-                iterators.meaning[var] = iterators.over_loops(binding, block.numbering())
-        return iterators
-
-    def loop_var(self, atom: Atom) -> SSAValue:
-        """The variable of a loop."""
-        assert isinstance(atom, Arg)
-        return self.values.list[atom.index]
-
-    def over_loops(self, expr: IntExpr, operands: Sequence[SSAValue]) -> IntExpr:
-        """An expression with axes replaced by their bindings."""
-        mapping: dict[Atom, IntLike] = {}
-        for number in expr.args():
-            value = operands[number]
-            known = self.meaning.get(value)
-            mapping[Arg(number)] = self.values.expr(value) if known is None else known
-        return expr.substitute(mapping)
-
-    def knows(self, store: tir.StoreOp) -> bool:
-        """Whether a block stores at its axes, or in blocks around it at what all their axes say."""
-        if len(self.blocks) == 1:
-            return accessed_axes(self.blocks[0], store) is not None
-        return all(v in self.meaning for v in store.operands_)
-
-    def stored(self, store: tir.StoreOp) -> list[IntExpr]:
-        """The indices of a store over the loops."""
-        return [self.over_loops(e, store.operands_) for e in exprs_of(store.indices)]
-
-
 def _name(block: tir.BlockOp) -> str:
     return f"block '{block.block_name.data}'"
 
@@ -285,25 +252,3 @@ def keeps_in_range(writer: tir.BlockOp) -> bool:
         for case in cases_of_minimum(a.min.data + a.extent.data)
     }
     return all(b.rhs.data - b.lhs.data in room for b in writer.predicates.data)
-
-
-def _between(
-    writer: tir.BlockOp, statement: Operation
-) -> tuple[list[tir.ForOp], list[tir.BlockOp]]:
-    """The loops around a block, out to a statement, and the block with those around it there."""
-    loops: list[tir.ForOp] = []
-    blocks = [writer]
-    for parent in ancestors(writer):
-        if isinstance(parent, tir.ForOp):
-            loops.append(parent)
-        elif isinstance(parent, tir.BlockOp):
-            blocks.append(parent)
-        elif not isinstance(parent, tir.InitOp):
-            raise ScheduleError(
-                f"expected block '{writer.block_name.data}' to be in loops and blocks alone", writer
-            )
-        if parent is statement:
-            return loops, blocks
-    raise ScheduleError(
-        f"expected block '{writer.block_name.data}' to be in the loop's statement", writer
-    )

@@ -22,7 +22,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 
 from ...dialects import tir
 from ...dialects.int_expr import ZERO, Arg, Atom, IntExpr, IntLike
-from ...dialects.nesting import ancestors
+from ...dialects.nesting import ancestors, operations_in
 from ...dialects.sym import exprs_of
 from ..analysis.reductions import Accumulation, identity
 from ..scope import Bound
@@ -148,7 +148,8 @@ def _copy_of(loop: tir.ForOp) -> tir.ForOp:
     """An empty loop over the same range."""
     body = Block(arg_types=[IndexType()])
     body.args[0].name_hint = loop.loop_var.name_hint
-    copy = tir.ForOp(ZERO, loop.extent.data, [], Region(body), loop.kind.data)
+    tag = None if loop.thread_tag is None else loop.thread_tag.data
+    copy = tir.ForOp(ZERO, loop.extent.data, [], Region(body), loop.kind.data, tag)
     copy.location = loop.location
     return copy
 
@@ -167,10 +168,30 @@ def _partial_block(plan: _Plan, partial: Sequence[SSAValue]) -> tir.BlockOp:
     ):
         if kind == "reduce":
             new.meaning[var] = new.over_loops(binding, steps)
-    new.body.add_op(tir.InitOp(Region(_start(plan, new, partial, own))))
-    body = [op for op in old.body.block.ops if op is not old.init]
-    new.add(_copy(body, plan, new, partial, own))
+    if "reduce" not in [axis.kind for axis in new.axes] and not plan.reducer.is_choice:
+        new.add(_single_values(plan, new, partial, own))
+    else:
+        new.body.add_op(tir.InitOp(Region(_start(plan, new, partial, own))))
+        body = [op for op in old.body.block.ops if op is not old.init]
+        new.add(_copy(body, plan, new, partial, own))
     return new.finish(f"{old.block_name.data}_rf", _bounds(old, new, {}))
+
+
+def _single_values(plan: _Plan, new: NewBlock, partial: Sequence[SSAValue], own: IntExpr) -> Block:
+    """The values themselves as partial results, of which each has one."""
+    ops = list(plan.block.body.block.ops)
+    needed = {u.value for u in plan.reducer.updates}
+    for op in reversed(ops):
+        if needed & set(op.results):
+            needed |= {v for inner in operations_in(op) for v in inner.operands}
+    copier = ScalarCopier(new.values, new.meaning)
+    copier.copy_all([op for op in ops if needed & set(op.results)])
+    scope = copier.scope
+    for update, buffer in zip(plan.reducer.updates, partial, strict=True):
+        indices = scope.exprs(exprs_of(update.store.indices), update.store.operands_)
+        indices.insert(plan.position, own)
+        scope.emit(tir.StoreOp(copier.value(update.value), buffer, indices, scope.values.list))
+    return copier.block
 
 
 def _start(plan: _Plan, new: NewBlock, partial: Sequence[SSAValue], own: IntExpr) -> Block:

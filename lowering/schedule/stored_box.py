@@ -71,7 +71,7 @@ def _is_box(store: tir.StoreOp, block: tir.BlockOp) -> bool:
     found = over_variables(store, block)
     if found is None or not keeps_in_range(block):
         return False
-    dims, indices = found
+    dims, indices, _ = found
     ranges = ranges_of_dims(dims)
     spans = [interval_of(e, ranges) for e in indices]
     moved = [e - s.lower for e, s in zip(indices, spans, strict=True) if s is not None]
@@ -103,22 +103,53 @@ def _place(op: tir.LoadOp | tir.StoreOp, block: tir.BlockOp) -> object:
     return (op.indices, tuple(op.operands_)) if found is None else found
 
 
+Offset = tuple[tuple[int, SSAValue, IntExpr], ...]
+"""Terms from outside of a block: the position of the index, a value, and its factor."""
+
+
 def over_variables(
     access: tir.LoadOp | tir.StoreOp, block: tir.BlockOp
-) -> tuple[tuple[IntExpr, ...], tuple[IntExpr, ...]] | None:
+) -> tuple[tuple[IntExpr, ...], tuple[IntExpr, ...], Offset] | None:
     """How many values axes and loops in a block have that an access uses, and its indices.
 
-    Variables are numbered, axes first, and begin at 0. `None` where indices use other values.
+    Variables are numbered, axes first, and begin at 0; terms of values from outside of the block
+    are apart. `None` where indices use other values.
     """
     raw = Values()
+    offset: list[tuple[int, SSAValue, IntExpr]] = []
     try:
-        indices = [_expanded(e, access.operands_, block, raw) for e in exprs_of(access.indices)]
+        indices: list[IntExpr] = []
+        for position, index in enumerate(exprs_of(access.indices)):
+            own, terms = _without_outer(index, access.operands_, block)
+            offset += [(position, *term) for term in terms]
+            indices.append(_expanded(own, access.operands_, block, raw))
         order = sorted(range(len(raw.list)), key=lambda i: _depth(raw.list[i], block))
         dims = tuple(_size(raw.list[i], block) for i in order)
     except ValueError:
         return None
     renumbered: dict[Atom, IntLike] = {Arg(old): Arg(new) for new, old in enumerate(order)}
-    return dims, tuple(e.substitute(renumbered) for e in indices)
+    return dims, tuple(e.substitute(renumbered) for e in indices), tuple(offset)
+
+
+def _without_outer(
+    expr: IntExpr, operands: Sequence[SSAValue], block: tir.BlockOp
+) -> tuple[IntExpr, list[tuple[SSAValue, IntExpr]]]:
+    """An expression without its terms of values from outside of a block, and these terms.
+
+    Raises ValueError where such a value is in no term of its own.
+    """
+    terms: list[tuple[SSAValue, IntExpr]] = []
+    for number in sorted(expr.args()):
+        owner = operands[number].owner
+        around = owner.parent_op() if isinstance(owner, Block) else owner
+        if around is None or around is block or block in ancestors(around):
+            continue
+        split = expr.split_on(Arg(number))
+        if split is None or split[0].args():
+            raise ValueError
+        terms.append((operands[number], split[0]))
+        expr = split[1]
+    return expr, terms
 
 
 def _expanded(

@@ -139,3 +139,8 @@ def test_quotients_join_their_remainders():
         assert simplify((expr // divisor) * divisor + expr % divisor, {}) == expr
         other = (expr // divisor) * (divisor + 1) + expr % divisor
         assert simplify(other, {}) == other
+    assert simplify((n % 21) // 3 * 3 + n // 21 * 21 + n % 3, {}) == n
+    i, ranges = IntExpr.of(arg(0)), {Arg(0): Interval.range(0, 2)}
+    assert simplify(i * 45 // 2, ranges) == i * 22 and simplify(i * 45 % 2, ranges) == i
+    kept = (n % 20) // 3 * 3 + n % 3  # 20 is no multiple of 3
+    assert simplify(kept, {}) == kept

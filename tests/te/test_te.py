@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from xdsl.dialects.builtin import ModuleOp
 
-from xrelax import te, topi
+from xrelax import build, nd, te, topi
 from xrelax.dialects.diagnostics import verify
 from xrelax.reference.evaluate import evaluate
 from xrelax.te import arithmetic, expr
@@ -242,9 +242,7 @@ ERRORS = [
         r"expected input 'A' among the arguments of create_prim_func",
     ),
     (
-        lambda: te.create_prim_func(
-            [one(), te.compute((4,), lambda i: te.sum(one()[K], axis=K) + 1)]
-        ),
+        lambda: te.create_prim_func([one(), te.compute((4,), lambda i: te.sum(one()[K], axis=K))]),
         r"among the arguments",
     ),
     (
@@ -284,18 +282,20 @@ def test_errors(make, message):
 
 def test_wrong_reductions():
     a = one((2, 4))
-    inside = te.compute((2,), lambda i: te.sum(a[i, K], axis=K) + 1, name="inside")
-    mixed = te.compute((2,), lambda i: (te.sum(a[i, K], axis=K), a[i, 0]), name="mixed")
-    two = te.compute((2,), lambda i: (te.sum(a[i, K], axis=K), te.max(a[i, K], axis=K)), name="two")
-    index, _ = argmax_of(a, 4)
-    for outputs, message in (
-        ([inside], "expected a reduction to be the whole body of a compute"),
-        (mixed, "expected every output of 'mixed' to be a reduction"),
-        (two, "expected the outputs of 'two' to be one reduction"),
-        ([a], "expected distinct arguments, got 'A' twice"),
+    for name, element, message in (
+        ("in", lambda s, m: s + 1, "expected a reduction to be the whole body of 'in'"),
+        ("mixed", lambda s, m: (s, a[0, 0]), "expected every output of 'mixed' to be a reduction"),
+        ("two", lambda s, m: (s, m), "expected the outputs of 'two' to be one reduction"),
     ):
-        with pytest.raises((TypeError, ValueError), match=message):
-            te.create_prim_func([a, *outputs])
+        with pytest.raises(RuntimeError, match=message):
+            te.compute(
+                (2,),
+                lambda i, f=element: f(te.sum(a[i, K], axis=K), te.max(a[i, K], axis=K)),
+                name=name,
+            )
+    index, _ = argmax_of(a, 4)
+    with pytest.raises(ValueError, match="expected distinct arguments, got 'A' twice"):
+        te.create_prim_func([a, index, a])
     with pytest.raises(ValueError, match=r"expected axes of te.reduce_axis, got i"):
         te.compute((2,), lambda i: te.sum(a[i, 0], axis=i))
     assert "argmax_v1 = T.alloc_buffer((2,))" in te.create_prim_func([a, index]).script()
@@ -324,3 +324,34 @@ def test_the_override_of_index_dtypes_is_no_name(override):
     ):
         assert function.script() == te.create_prim_func([a, b]).script()
     assert te.create_prim_func([a, b], name="other").op.sym_name.data == "other"
+
+
+def test_definitions_as_in_tvm():
+    n, scale = te.var("n"), te.var("scale", "float32")
+    a = te.placeholder((n, 4), name="A")
+    b = te.compute((n,), lambda i: te.sum(a[i][K] * scale, axis=K), name="B")
+    c = te.compute((n,), lambda i: b[i] + 1.0, name="B", attrs={"layout_free_placeholders": [a]})
+    assert isinstance(a.op, te.PlaceholderOp) and a.op.output(0) is a and not a.op.input_tensors
+    assert b.op.output(0) is b and b.op.input_tensors == (a,) and b.op.reduce_axis == (K,)
+    assert len(b.op.body) == len(b.op.axis) == 1 and b.value_index == 0
+    kernel = te.create_prim_func([a, n, scale, c])
+    text = kernel.script()
+    assert "(var_A: T.handle, n: T.int64, scale: T.float32, var_B: T.handle)" in text
+    assert 'T.block("B")' in text and 'T.block("B_1")' in text
+    assert kernel.attrs["layout_free_buffers"] == [0]
+    x, y = np.ones((3, 4), "float32"), nd.empty((3,))
+    build(kernel)(nd.array(x), 2.0, y)  # n is known by the shapes
+    np.testing.assert_array_equal(y.numpy(), 9.0)
+    for wrong in (n + 1, 2.0):
+        with pytest.raises(TypeError, match="expected a tensor or a variable, got"):
+            te.create_prim_func([a, wrong])
+
+
+def test_pools_as_in_tvm():
+    x = te.placeholder((1, 2, 4, 4), name="x")
+    y = topi.nn.adaptive_pool(x, [2, 2], "max")
+    assert y.shape == (1, 2, 2, 2) and topi.nn.global_pool(x, "avg").shape == (1, 2, 1, 1)
+    with pytest.raises(ValueError, match=r"expected a pool_type \(avg, max\), got 'sum'"):
+        topi.nn.global_pool(x, "sum")
+    with pytest.raises(TypeError, match=r"topi\.acos only supports floating-point inputs, but got"):
+        topi.acos(te.placeholder((2,), dtype="int16"))

@@ -23,9 +23,9 @@ def padded(n="n", m="m", condition="6 <= vi and vi < {n} + 6", rows="12", consta
 def test_padded_product():
     sch = check_schedule(matmul_relu(7, 13, 8), lambda s: s.pad_einsum("Y", [4, 1, 4]))
     assert body(sch).split("    for i, j in T.grid(7, 13):")[0] == (
-        """    Y_pad = T.alloc_buffer((8, 13))
+        """    Y = T.alloc_buffer((7, 13))
     A_pad = T.alloc_buffer((8, 8))
-    Y = T.alloc_buffer((7, 13))
+    Y_pad = T.alloc_buffer((8, 13))
     for ax0, ax1 in T.grid(8, 8):
         with T.block("A_pad"):
             v_ax0, v_ax1 = T.axis.remap("SS", [ax0, ax1])
@@ -199,7 +199,7 @@ REFUSED = [
     (
         matmul_relu(7, 13, 5),
         lambda s: s.decompose_padding("Y", s.get_loops("C")[0]),
-        "decompose_padding: expected block 'Y' to be the only statement in loop 'i'",
+        "decompose_padding: expected loop 'i' around block 'Y'",
     ),
     (
         padded(7, 5)

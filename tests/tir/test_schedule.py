@@ -257,6 +257,21 @@ def test_show(capsys):
     assert "T.prim_func" in out and out.count("sch.get_block") == 2
 
 
+def test_statements_as_in_tvm():
+    sch = Schedule(from_source(row_sum()))
+    block, (i, k) = sch.get_block("Y"), sch.get_loops("Y")
+    view, loop = sch.get(block), sch.get(k)
+    assert view == sch.get(block) and view.same_as(sch.get_sref(block).stmt) and view != loop
+    assert [a.name for a in view.iter_vars] == ["vi", "vk"]
+    assert [(str(a.extent), a.iter_type) for a in view.iter_vars] == [("n", 0), ("m", 2)]
+    assert (loop.loop_var.name, loop.min, str(loop.extent)) == ("k", 0, "m")
+    outer, inner = sch.split(i, [None, 4])
+    assert sch.get(inner).extent == 4 and sch.get_sref(sch.get(outer)).same_as(sch.get_sref(outer))
+    sch.remove_rv(outer)
+    with pytest.raises(IndexError, match="expected a variable of this schedule"):
+        sch.get(outer)
+
+
 def test_references_to_statements():
     sch = Schedule(from_source(chain()))
     block, loop = sch.get_block("Y"), sch.get_loops("Y")[1]

@@ -178,10 +178,16 @@ class Primitives:
     def changed(self, functions: Sequence[tir.PrimFuncOp]) -> None:
         """Called with the changed functions after each primitive that is not pure."""
 
+    def looked_up(self, block: BlockRV | str) -> BlockRV:
+        """A variable, or that of the block of a name; raises ScheduleError if there is none."""
+        if isinstance(block, BlockRV):
+            return block
+        return self.perform(INSTRUCTIONS["GetBlock"], (block,), {})
+
     def _looked_up(self, kind: InstructionKind, parameter: str, value: Any) -> Any:
         annotation = str(kind.signature.parameters[parameter].annotation)
         if isinstance(value, str) and "BlockRV" in annotation:
-            return self.perform(INSTRUCTIONS["GetBlock"], (value,), {})
+            return self.looked_up(value)
         if isinstance(value, list) and "BlockRV" in annotation:
             return [self._looked_up(kind, parameter, v) for v in cast("list[Any]", value)]
         return cast(Any, value)

@@ -138,7 +138,7 @@ class BlockPrimitives(Primitives):
         """
         reorder_axes(self.block(block), new_order)
 
-    @primitive(is_pure=True)
+    @primitive
     def enter_postproc(self) -> None:
         """Mark the end of the search space in the trace; later instructions are postprocessing."""
 

@@ -30,6 +30,8 @@ from functools import partial, wraps
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, cast, overload
 
 from .random_variables import RandomVariable
+from .trace_text import Code as Code
+from .trace_text import python_text
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -37,10 +39,6 @@ S = TypeVar("S", bound="Performer")
 
 DECISION = "decision"
 """The parameter that records a sampled value."""
-
-
-class Code(str):
-    """Python source that a trace prints unquoted, such as a lambda."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,6 +60,10 @@ class InstructionKind:
         if found is None:
             raise ValueError(f"expected an instruction ({', '.join(INSTRUCTIONS)}), got '{name}'")
         return found
+
+    def same_as(self, other: object) -> bool:
+        """Whether another kind is this one."""
+        return self is other
 
     @property
     def name(self) -> str:
@@ -163,6 +165,37 @@ class Instruction:
     def decision(self) -> Any:
         """The sampled value; `None` for instructions that do not sample."""
         return self.arguments.get(DECISION)
+
+    def same_as(self, other: object) -> bool:
+        """Whether another instruction is this one."""
+        return self is other
+
+    def __str__(self) -> str:
+        return self.statement({})
+
+    def statement(
+        self, names: Mapping[RandomVariable, str], leave_out: Mapping[str, Any] | None = None
+    ) -> str:
+        """The call as Python, with ``_`` for variables that are not in `names`.
+
+        With `leave_out`, it is without these arguments and without default values.
+        """
+        positional, named = self.kind.split_arguments(self.arguments)
+        arguments = [python_text(v, names) for v in positional]
+        for name, value in named.items():
+            text = python_text(value, names)
+            if name == DECISION and value is None:
+                continue
+            if leave_out is None:
+                arguments.append(f"{name}={text}")
+            elif value not in (self.kind.default_of(name), leave_out.get(name)):
+                arguments.append(text if self.kind.is_required(name) else f"{name}={text}")
+        call = f"sch.{self.kind.method}({', '.join(arguments)})"
+        outputs = ", ".join(names.get(o, "_") for o in self.outputs)
+        if not outputs:
+            return call
+        is_list = "list" in str(self.kind.signature.return_annotation)
+        return f"{outputs}{',' if is_list and len(self.outputs) == 1 else ''} = {call}"
 
     def used(self) -> Iterator[RandomVariable]:
         """The variables among the arguments."""

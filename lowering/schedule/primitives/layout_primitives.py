@@ -15,10 +15,11 @@ from ..annotate_access import annotate_buffer_access
 from ..block_layout import transform_block_layout
 from ..blocks import ScheduleError, function_of
 from ..copy_block import buffer_of
-from ..decompose_padding import decompose_padding
+from ..decompose_padding import can_decompose_padding, decompose_padding
 from ..drop_predicates import drop_predicates
 from ..index_map import IndexMap
-from ..layout import MovedParameter, transform_layout
+from ..layout import MovedParameter
+from ..padded_writer import transform_padded_layout
 from ..padding import pad_einsum
 from ..reindex_cache import reindex_cache_read, reindex_cache_write
 from .base import Primitives
@@ -45,8 +46,9 @@ class LayoutPrimitives(Primitives):
         `buffer` is ``("read", position)``, ``("write", position)`` or a name. `index_map` maps the
         old indices of an element to its new ones: a function, an `IndexMap`, or the text of a
         lambda. `pad_value`, a number of the element type, is stored to padding elements of the new
-        layout. A parameter of the function gets the new shape. Raises ScheduleError if the map is
-        not injective, and if there is padding without `pad_value`, unless
+        layout; a block that only stores all elements in their order gets the loops of the layout,
+        and stores them too. A parameter of the function gets the new shape. Raises ScheduleError if
+        the map is not injective, and if there is padding without `pad_value`, unless
         `assume_injective_transform` states that neither matters. `shape` are the new dims, by
         default the smallest; every access must provably be in bounds. TVM has no such argument.
         """
@@ -54,7 +56,7 @@ class LayoutPrimitives(Primitives):
         target = _buffer(found, buffer)
         assert isinstance(target.type, tir.BufferType)
         moved, old = self._map(index_map, target.type.rank), target.type
-        new = transform_layout(
+        new = transform_padded_layout(
             found,
             target,
             moved,
@@ -175,9 +177,13 @@ class LayoutPrimitives(Primitives):
         All axes of the block are spatial, and it stores ``if_then_else(condition, element,
         constant)`` with a condition on the ranges of axes. Returns the new block ``Y_pad_const``
         before `loop`, which fills the whole buffer. Raises ScheduleError for any other block, and
-        if `loop` has other statements.
+        if `loop` has other statements, unless the block alone stores to a scratch buffer.
         """
         return self.new_block(decompose_padding(self.block(block), self.loop(loop)))
+
+    def can_decompose_padding(self, block: BlockRV | str, loop: LoopRV) -> bool:
+        """Whether `decompose_padding` applies to a block and a loop."""
+        return can_decompose_padding(self.block(self.looked_up(block)), self.loop(loop))
 
     @primitive
     def drop_predicates(self, block: BlockRV | str) -> None:

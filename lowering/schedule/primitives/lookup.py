@@ -92,7 +92,7 @@ class LookupPrimitives(Primitives):
 
     @primitive(is_pure=True)
     def get_output_blocks(self, scope_block: BlockRV | str) -> list[BlockRV]:
-        """The innermost blocks in a block that store to a buffer defined outside of it."""
+        """The blocks in a block that store to a buffer defined outside of it, outer ones first."""
         return self.new_blocks(output_blocks(self.block(scope_block)))
 
     def get(self, rand_var_or_sref: object) -> tir.BlockOp | tir.ForOp | int | str | None:

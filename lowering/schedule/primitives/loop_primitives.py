@@ -53,9 +53,9 @@ class LoopPrimitives(Primitives):
         """Partition a loop into consecutive loops of `factors` iterations each.
 
         Axes of any kind may be bound to the loop; a reduction starts in the first part only. One
-        factor may be `None`: the remaining iterations. Returns the loops; each has copies of the
-        blocks. Raises ScheduleError for a loop that is not serial or has annotations, and unless
-        the factors provably sum to the extent.
+        factor may be `None`: the remaining iterations, which are a last part without one. Returns
+        the loops; each has copies of the blocks. Raises ScheduleError for a loop that is not serial
+        or has annotations, and unless the factors provably sum to the extent or less.
         """
         made = on_loops.partition(self.loop(loop), self.sizes(factors), preserve_unit_iters)
         return self.new_loops(made)

@@ -22,6 +22,10 @@ class RandomVariable:
 
     prefix = "v"
 
+    def same_as(self, other: object) -> bool:
+        """Whether another variable is this one."""
+        return self is other
+
 
 class BlockRV(RandomVariable):
     """A block; TVM's ``SBlockRV``, which was ``BlockRV``."""

@@ -18,6 +18,10 @@ Value = tir.BlockOp | tir.ForOp | int | None | str
 """The value of a variable; a string is one of the locations ``inline`` and ``root``."""
 
 
+class UnknownVariableError(ScheduleError, IndexError):
+    """A variable that no block, loop or number of the schedule has; in TVM an IndexError."""
+
+
 @dataclass(frozen=True)
 class StmtSRef:
     """A reference to a block or loop of a scheduled module; TVM's ``StmtSRef``."""
@@ -85,11 +89,12 @@ class ScheduleState:
             raise ScheduleError(f"expected a valid variable, got that of {self.ended[variable]}")
         if variable not in self.values:
             kind = type(variable).__name__
-            raise ScheduleError(f"expected a variable of this schedule, got another {kind}")
+            raise UnknownVariableError(f"expected a variable of this schedule, got another {kind}")
         return self.values[variable]
 
     def get_sref(self, stmt: tir.BlockOp | tir.ForOp) -> StmtSRef:
         """The reference to a block or loop; raises ScheduleError for one of another module."""
+        stmt = getattr(stmt, "op", stmt)  # of a view
         if not self.module.is_ancestor(stmt):
             raise ScheduleError(f"expected a statement of the module, got another '{stmt.name}'")
         return StmtSRef(stmt)

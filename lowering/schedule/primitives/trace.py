@@ -16,7 +16,7 @@ from .instructions import (
     variables_in,
 )
 from .random_variables import BlockRV, ExprRV, LoopRV, RandomVariable
-from .trace_text import from_json, python_text, to_json
+from .trace_text import from_json, to_json
 
 POSTPROC = "EnterPostproc"
 """The instruction that ends the search space of a trace; postprocessing follows it."""
@@ -70,7 +70,7 @@ class Trace:
         kept: list[Instruction] = []
         used: set[RandomVariable] = set()
         for inst in reversed(self._kept(remove_postproc)):
-            if inst.kind.is_pure and inst.kind.name != POSTPROC and not used & set(inst.outputs):
+            if inst.kind.is_pure and not used & set(inst.outputs):
                 continue
             kept.insert(0, inst)
             used.update(inst.used())
@@ -168,7 +168,7 @@ class Trace:
     def as_python(self, remove_postproc: bool = False) -> list[str]:
         """The instructions as Python statements, one each."""
         names = self._names()
-        return [_statement(inst, names) for inst in self._kept(remove_postproc)]
+        return [inst.statement(names) for inst in self._kept(remove_postproc)]
 
     def show(self, style: str | None = None, black_format: bool | None = None) -> None:
         """Show the trace as Python, as `IRModule.show`."""
@@ -180,7 +180,7 @@ class Trace:
         Arguments with their default values are omitted.
         """
         names = self._names()
-        lines = [_statement(inst, names, leave_out={"func_name": function}) for inst in self.insts]
+        lines = [inst.statement(names, {"func_name": function}) for inst in self.insts]
         return "\n".join([f"def {name}(sch: tir.Schedule) -> None:", *_indented(lines)])
 
     def __str__(self) -> str:
@@ -212,27 +212,3 @@ def _renamed(value: Any, known: Mapping[RandomVariable, RandomVariable]) -> Any:
 
 def _indented(lines: Sequence[str]) -> list[str]:
     return [f"    {line}" for line in lines or ["pass"]]
-
-
-def _statement(
-    inst: Instruction,
-    names: Mapping[RandomVariable, str],
-    leave_out: Mapping[str, Any] | None = None,
-) -> str:
-    """A call as Python; with `leave_out`, without these arguments and default values."""
-    positional, named = inst.kind.split_arguments(inst.arguments)
-    arguments = [python_text(v, names) for v in positional]
-    for name, value in named.items():
-        text = python_text(value, names)
-        if name == DECISION and value is None:
-            continue
-        if leave_out is None:
-            arguments.append(f"{name}={text}")
-        elif value not in (inst.kind.default_of(name), leave_out.get(name)):
-            arguments.append(text if inst.kind.is_required(name) else f"{name}={text}")
-    call = f"sch.{inst.kind.method}({', '.join(arguments)})"
-    outputs = ", ".join(names[o] for o in inst.outputs)
-    if not outputs:
-        return call
-    is_list = "list" in str(inst.kind.signature.return_annotation)
-    return f"{outputs}{',' if is_list and len(inst.outputs) == 1 else ''} = {call}"

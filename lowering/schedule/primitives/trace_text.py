@@ -9,8 +9,12 @@ from typing import Any, cast
 
 from ....dialects.dims import dim_of
 from ....dialects.int_expr import PYTHON_SPELLING, IntExpr, render
-from .instructions import Code
 from .random_variables import RandomVariable
+
+
+class Code(str):
+    """Python source that a trace prints unquoted, such as a lambda."""
+
 
 Names = Mapping[RandomVariable, str]
 

@@ -1,0 +1,79 @@
+"""Scratch buffers of the size of a box of another buffer, and the blocks that copy it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.ir import Block, Operation, SSAValue
+
+from ...dialects import tir
+from ...dialects.int_expr import ZERO
+from ...dialects.nesting import operations_in
+from ...dialects.sym import Values
+from ...dialects.tir.regions import EXPLICIT, explicit_regions
+from .copy_block import copy_elements, new_scratch, redirect, redirect_access
+from .copy_place import scope_body
+
+
+def is_compact(box: tir.BufferRegion, parent: Block, users: Sequence[tir.BlockOp]) -> bool:
+    """Whether a copy in a block with axes, but in none of its loops, holds a box instead of all."""
+    type_ = box.buffer.type
+    assert isinstance(type_, tir.BufferType)
+    is_whole = all(low == ZERO for low in box.mins) and box.extents == tuple(type_.dims)
+    is_fixed = not any(size.args() for size in box.extents)
+    return (
+        not is_whole
+        and is_fixed
+        and isinstance(scope := parent.parent_op(), tir.BlockOp)
+        and bool(scope.axes.data)
+        and not any(r.buffer is box.buffer for u in users for r in _explicit_in(u))
+    )
+
+
+def _explicit_in(block: tir.BlockOp) -> list[tir.BufferRegion]:
+    """The regions that a block and those in it declare themselves."""
+    blocks = [op for op in operations_in(block) if isinstance(op, tir.BlockOp)]
+    return [r for b in blocks for kind in EXPLICIT for r in explicit_regions(b, kind)]
+
+
+def copy_of_box(
+    box: tir.BufferRegion,
+    name: str,
+    scope: str,
+    users: Sequence[tir.BlockOp],
+    values: Values,
+    is_read: bool,
+) -> tir.BlockOp:
+    """Let blocks use a scratch buffer of the size of a box; returns the block that copies it."""
+    old = box.buffer
+    new = new_scratch(name, box.extents, old, scope, scope_body(users[0]))
+    for user in users:
+        _move_to_box(user, old, new, box, values)
+    axes = [tir.Axis("spatial", ZERO, size, ZERO) for size in box.extents]
+    names = [f"ax{i}" for i in range(len(axes))]
+    source, target = (old, new) if is_read else (new, old)
+    source_mins, target_mins = (box.mins, None) if is_read else (None, box.mins)
+    return copy_elements(
+        source,
+        target,
+        name,
+        names,
+        axes,
+        box.extents,
+        values,
+        source_mins=source_mins,
+        target_mins=target_mins,
+    )
+
+
+def _move_to_box(
+    op: Operation, old: SSAValue, new: SSAValue, box: tir.BufferRegion, values: Values
+) -> None:
+    """Let accesses in an operation be of a buffer that holds only a box of another one."""
+    found = [o for o in operations_in(op) if isinstance(o, tir.LoadOp | tir.StoreOp)]
+    for access in [o for o in found if o.buffer is old]:
+        own = Values()
+        indices = own.exprs(access.indices, access.operands_)
+        mins = [own.rebase(low, values.list) for low in box.mins]
+        redirect_access(access, new, [i - m for i, m in zip(indices, mins, strict=True)], own)
+    redirect(op, old, new)
