@@ -65,7 +65,7 @@ def merge_consumers(sch: Schedule, func: tir.PrimFuncOp, target: Target) -> None
 def _merge(sch: Schedule, func: tir.PrimFuncOp, target: Target, only_rows: bool) -> None:
     done: list[Operation] = []
     for statement in list(statements(func).ops):
-        block = _movable_block(statement)
+        block = movable_block(statement)
         nest = None if block is None else _producer(block, done)
         if block is not None and nest is not None:
             if not (only_rows and any(has_reuse(b) for b in blocks_in(nest))):
@@ -74,7 +74,7 @@ def _merge(sch: Schedule, func: tir.PrimFuncOp, target: Target, only_rows: bool)
         done.append(statement)
 
 
-def _movable_block(statement: Operation) -> tir.BlockOp | None:
+def movable_block(statement: Operation) -> tir.BlockOp | None:
     """The only block of a perfect nest of serial loops; `None` for reductions with reuse."""
     blocks = blocks_in(statement)
     if len(blocks) != 1 or perfect_nest(blocks[0]) is not statement or has_reuse(blocks[0]):
