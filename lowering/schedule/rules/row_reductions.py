@@ -34,6 +34,9 @@ ROWS = (4, 3, 2)
 ACCUMULATORS = 8
 """Vector registers for each row: accumulators, and loads in flight."""
 
+VECTORS = 2
+"""Vectors of results that an arg-reduction keeps."""
+
 SHORT = 4
 """The least vectors of elements for which a vectorized arg-reduction is profitable."""
 
@@ -146,7 +149,8 @@ def vectorize_arg_reductions(sch: Schedule, func: tir.PrimFuncOp, target: Target
         if not contiguous:
             continue
         loop, bits = contiguous[-1], max(8 * byte_width(s.value.type) for s in strides.stores)
-        lanes, extent = 2 * target.lanes(bits), loop.extent.data.constant
+        name, extent = block.block_name.data, loop.extent.data.constant
+        lanes = target.lanes(bits) * sch.decide(f"{name}.vectors", VECTORS, lambda: (1, 2, 4))
         if extent is None or extent < SHORT * lanes or not _is_in_any_order(block):
             continue
         whole = sch.rv(loop)
