@@ -40,14 +40,25 @@ Emitters = Mapping[type[Operation], Emitter]
 class ModuleState:
     """State that the functions of a module share: declared intrinsics and numbered metadata.
 
-    `converts_f16` says whether the processor has instructions for conversions of f16. With
+    `converts_f16` says whether the processor has instructions for conversions of f16,
+    `converts_bf16` whether it has one that rounds f32 to bf16. With
     `debug_info` instructions have the source locations of their operations.
     """
 
-    __slots__ = ("_metadata", "_metadata_ids", "converts_f16", "debug_info", "declarations")
+    __slots__ = (
+        "_metadata",
+        "_metadata_ids",
+        "converts_bf16",
+        "converts_f16",
+        "debug_info",
+        "declarations",
+    )
 
-    def __init__(self, converts_f16: bool = True, debug_info: bool = False) -> None:
+    def __init__(
+        self, converts_f16: bool = True, converts_bf16: bool = False, debug_info: bool = False
+    ) -> None:
         self.converts_f16 = converts_f16
+        self.converts_bf16 = converts_bf16
         self.debug_info = DebugInfo(self.metadata, self.distinct) if debug_info else None
         self.declarations: dict[str, str] = {}
         self._metadata: list[str] = []

@@ -195,7 +195,8 @@ def emit_module(module: ModuleOp, target: Target | None = None, *, debug_info: b
     locations, which do not affect the code. Raises `BackendError`, which names the function and the
     operation, for operations and attributes that have no LLVM IR.
     """
-    state = ModuleState(target is None or target.isa.converts_f16, debug_info)
+    conversions = () if target is None else (target.isa.converts_f16, target.isa.converts_bf16)
+    state = ModuleState(*conversions, debug_info=debug_info)
     lines: list[str] = []
     if target is not None:
         lines += (

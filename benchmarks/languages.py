@@ -212,7 +212,7 @@ class GraphLanguage:
         return self.builder.emit(self.op.reshape(x, tuple(shape)))
 
     def multiply(self, a: Any, b: Any) -> Any:
-        b = self.relax.const(b, "float32") if isinstance(b, float) else b
+        b = self.relax.const(b, a.struct_info.dtype) if isinstance(b, float) else b
         return self.builder.emit(self.op.multiply(a, b))
 
     def linear(self, x: Any, weight: Any, bias: Any = None) -> Any:

@@ -29,9 +29,20 @@ class _Plan:
     symbols: dict[str, int]
     values: dict[SSAValue, Buffer] = field(default_factory=lambda: {})
 
+    def buffer(self, value: SSAValue) -> Buffer:
+        """The memory of a value; views as another dtype have what their source has now."""
+        owner = value.owner
+        if value in self.values or not isinstance(owner, rt.ReinterpretOp):
+            return self.values[value]
+        source, type_ = self.values[owner.source], owner.result.type
+        exact = self.session.precision.native(source.dtype, source.array)
+        shape = shape_of(type_.dims, self.symbols)
+        array = np.ascontiguousarray(exact).view(type_.dtype).reshape(shape)
+        return Buffer(array, type_.dtype, value.name_hint or "a view")
+
     def buffers(self, values: Sequence[SSAValue]) -> list[Buffer]:
         """The memory of several values."""
-        return [self.values[v] for v in values]
+        return [self.buffer(v) for v in values]
 
 
 def run_planned(session: Session, func: rt.FuncOp, args: Sequence[GraphValue]) -> GraphValue:
@@ -164,6 +175,8 @@ def _view(plan: _Plan, op: rt.ViewOp) -> None:
 
 def _reinterpret(plan: _Plan, op: rt.ReinterpretOp) -> None:
     source, name = plan.values[op.source], op.result.name_hint or "a view"
+    if op.result.type.dtype != source.dtype:  # elements are held in other ways: see `_Plan.buffer`
+        return
     shape = shape_of(op.result.type.dims, plan.symbols)
     if source.array.size != np.prod(shape, dtype=np.int64):
         raise EvaluationError(
@@ -229,7 +242,7 @@ def _call_packed(plan: _Plan, op: rt.CallPackedOp) -> None:
 
 
 def _copy(plan: _Plan, op: rt.CopyOp) -> None:
-    source, target = plan.values[op.source], plan.values[op.target]
+    source, target = plan.buffers([op.source, op.target])
     if not target.array.flags.writeable:
         raise EvaluationError(f"expected '{target.name}' to be writable, got constant memory")
     target.array[...] = source.array

@@ -38,6 +38,8 @@ class InstructionSet:
     accesses would become a branch for each lane."""
     converts_f16: bool = True
     """Whether instructions convert between f16 and f32; otherwise LLVM would call a library."""
+    converts_bf16: bool = False
+    """Whether an instruction rounds f32, scalars and vectors, to bf16."""
     saturates_vectors: bool = True
     """Whether an instruction converts vectors of floats to integers with saturation, and NaN to 0;
     otherwise LLVM would scalarize the conversion."""

@@ -153,10 +153,10 @@ class ViewOp(IRDLOperation):
 
 @irdl_op_definition
 class ReinterpretOp(IRDLOperation):
-    """The same memory with other dims, in the same row-major order.
+    """The same memory with other dims, in the same row-major order, or with another element type.
 
     ``%y = rt.reinterpret %x : !tir.buffer<[n, 768], f32> to !tir.buffer<[n, 12, 64], f32>``. If the
-    numbers of elements are different expressions, earlier operations have checked that they are
+    numbers of bytes are different expressions, earlier operations have checked that they are
     equal.
     """
 
@@ -172,10 +172,8 @@ class ReinterpretOp(IRDLOperation):
     def verify_(self) -> None:
         source, result = cast(BufferType, self.source.type), self.result.type
         excess = (source.size_in_bytes() - result.size_in_bytes()).constant or 0
-        if source.element_type != result.element_type or excess:
-            raise VerifyException(
-                f"expected tensors of as many elements of one type, got {source} and {result}"
-            )
+        if excess:
+            raise VerifyException(f"expected tensors of as many bytes, got {source} and {result}")
         if not (source.is_dense and result.is_dense):
             raise VerifyException(f"expected dense tensors, got {source} and {result}")
 

@@ -16,7 +16,7 @@ from ...dialects.relax.operators.elementwise import AddOp, DivideOp, MultiplyOp
 from ...dialects.relax.operators.linear_algebra import MatmulOp
 from ...dialects.relax.operators.patterns import TrilOp, TriuOp
 from ...dialects.relax.operators.selection import WhereOp
-from .fold_constant import known_array
+from .fold_constant import known_numbers
 
 HIDDEN = -1e30
 """A product with at most this added is the same for all keys, and has no weight beside others."""
@@ -35,7 +35,7 @@ class Mask:
 
     def numbers(self) -> NDArray[Any] | None:
         """What is added to the products, if that is known."""
-        found = known_array(self.tensor, LARGEST_MASK)
+        found = known_numbers(self.tensor, LARGEST_MASK)
         if found is None or self.hidden is None:
             return found
         return np.where(found == self.hides, self.hidden, 0.0)
@@ -120,7 +120,7 @@ def _factor(op: MultiplyOp | DivideOp, other: SSAValue) -> float | None:
 
 def scalar_of(value: SSAValue) -> float | None:
     """The number of a constant of one element."""
-    found = known_array(value)
+    found = known_numbers(value)
     return float(found.reshape(())) if found is not None and found.size == 1 else None
 
 
@@ -160,7 +160,7 @@ def _is_true(value: SSAValue) -> bool:
         return True
     if isinstance(op, relax.OperatorOp) and op.name.removeprefix("relax.") in SPREADING:
         return _is_true(op.operands[0])
-    found = known_array(value)
+    found = known_numbers(value)
     return found is not None and bool(found.all())
 
 
@@ -193,7 +193,7 @@ def _is_finite(value: SSAValue) -> bool:
     if isinstance(type_, relax.TensorType) and type_.dtype is not None:
         if not is_float(type_.dtype):
             return True
-    if (known := known_array(value, LARGEST_MASK)) is not None:
+    if (known := known_numbers(value, LARGEST_MASK)) is not None:
         return bool(np.isfinite(known).all())
     if isinstance(op, WhereOp):
         return _is_finite(op.x1) and _is_finite(op.x2)

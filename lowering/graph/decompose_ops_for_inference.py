@@ -14,8 +14,9 @@ and after a convolution by a constant weight, which is scaled, together with its
     %x = relax.nn.conv2d %data, %w            ⇒      %x = relax.nn.conv2d %data, (%w * scale)
     …                                                %2 = relax.add %x, shift
 
-`fold-constant` then folds the operators on constants. In float16 and bfloat16 nothing changes: the
-scale would lose precision. TVM's ``DecomposeOpsForInference``.
+`fold-constant` then folds the operators on constants. Scales and shifts of float16 and bfloat16 are
+float32, as what they are applied to, and weights in these dtypes, which would lose precision, are
+not scaled. TVM's ``DecomposeOpsForInference``.
 """
 
 from __future__ import annotations
@@ -38,12 +39,11 @@ from xdsl.pattern_rewriter import (
 
 from ...dialects import relax
 from ...dialects.relax.operators.batch_norm import BatchNormOp
+from ...dialects.relax.operators.conversion import accumulator
 from ...dialects.relax.operators.convolution import ForwardConvolutionOp
 from ...dialects.relax.operators.elementwise import AddOp
 from .fold_constant import is_computed_from_constants
 from .written import Written, touches, written_values
-
-WIDE = ("float32", "float64")
 
 
 @dataclass
@@ -66,6 +66,16 @@ class _Builder:
         self.rewriter.insert(op)
         return op.result
 
+    def wide(self, value: SSAValue) -> SSAValue:
+        """A value in float32 if its dtype is shorter."""
+        dtype = _type(value).dtype
+        assert dtype is not None
+        return (
+            self.emit("astype", value, dtype=wide)
+            if (wide := accumulator(dtype)) != dtype
+            else value
+        )
+
     def trailing(self, vector: SSAValue, count: int) -> SSAValue:
         """A vector reshaped to have `count` trailing dims of 1."""
         if not count:
@@ -80,12 +90,13 @@ def _type(value: SSAValue) -> relax.TensorType:
 
 def _scale_and_shift(norm: BatchNormOp, build: _Builder) -> tuple[SSAValue, SSAValue]:
     """The numbers for each channel with which the result is ``data * scale + shift``."""
-    attributes, var = norm.attribute_values(), norm.moving_var
+    attributes, var = norm.attribute_values(), build.wide(norm.moving_var)
     spread = build.emit("sqrt", build.emit("add", var, build.number(attributes["epsilon"], var)))
-    gamma = norm.gamma if attributes["scale"] else build.number(1, var)
-    beta = norm.beta if attributes["center"] else build.number(0, var)
+    gamma = build.wide(norm.gamma) if attributes["scale"] else build.number(1, var)
+    beta = build.wide(norm.beta) if attributes["center"] else build.number(0, var)
     scale = build.emit("divide", gamma, spread)
-    return scale, build.emit("subtract", beta, build.emit("multiply", norm.moving_mean, scale))
+    moved = build.emit("multiply", build.wide(norm.moving_mean), scale)
+    return scale, build.emit("subtract", beta, moved)
 
 
 class DropStatistics(RewritePattern):
@@ -125,8 +136,10 @@ class DecomposeBatchNorm(RewritePattern):
             result = _scaled_convolution(data, axis, scale, shift, build)
         if result is None:
             trailing = rank - 1 - axis
-            product = build.emit("multiply", data, build.trailing(scale, trailing))
+            product = build.emit("multiply", build.wide(data), build.trailing(scale, trailing))
             result = build.emit("add", product, build.trailing(shift, trailing))
+            if result.type != op.result.type:
+                result = build.emit("astype", result, dtype=_type(data).dtype)
         rewriter.replace(op, [], [result])
 
 
@@ -140,7 +153,7 @@ def _before(norm: BatchNormOp) -> list[Operation]:
 
 def _is_constant(norm: BatchNormOp) -> bool:
     type_ = _type(norm.data)
-    known = type_.rank is not None and type_.dtype in WIDE
+    known = type_.rank is not None and type_.dtype is not None
     return known and all(is_computed_from_constants(v) for v in norm.operands[1:])
 
 
@@ -161,7 +174,7 @@ def _scaled_convolution(
     trailing = len(out_layout) - 1 - axis
     if out_layout[axis] != "C" or not is_computed_from_constants(conv.weight):
         return None
-    if _type(conv.weight).dtype != _type(found).dtype or data.type != found.type:
+    if _type(conv.weight).dtype != _type(scale).dtype or data.type != found.type:
         return None
     if bias is not None and not _is_for_channels(bias, trailing):
         return None

@@ -66,9 +66,10 @@ def is_computed_from_constants(value: SSAValue, written: Written = frozenset()) 
 
 
 def known_array(value: SSAValue, largest: int | None = LARGEST_FOLDED) -> NDArray[Any] | None:
-    """The numbers of a value that is computed from constants by operators; `None` for other values.
+    """What a value that is computed from constants by operators holds; `None` for other values.
 
-    So it is if it, or a value that it is computed from, has more than `largest` bytes.
+    So it is if it, or a value that it is computed from, has more than `largest` bytes. An array of
+    bfloat16 is one of its bits: see `known_numbers`.
     """
     if not is_computed_from_constants(value):
         return None
@@ -87,6 +88,13 @@ def known_array(value: SSAValue, largest: int | None = LARGEST_FOLDED) -> NDArra
                 return None
             known[current] = array
     return known[value]
+
+
+def known_numbers(value: SSAValue, largest: int | None = LARGEST_FOLDED) -> NDArray[Any] | None:
+    """The array of `known_array`, of bfloat16 in float32."""
+    found = known_array(value, largest)
+    assert isinstance(value.type, relax.TensorType)
+    return None if found is None else _loaded(found, value.type.dtype or "")
 
 
 def _evaluated(

@@ -12,6 +12,7 @@ from ...dialects.bounds import Interval, is_non_negative
 from ...dialects.int_expr import ONE, Arg, Atom, IntExpr
 from ...dialects.nesting import ancestors, operations_in
 from ...dialects.sym import Values, exprs_of
+from ...dialects.tir.block_attributes import AXIS_KINDS
 from ...dialects.tir.regions import infer_regions
 from ...dialects.tir.verify_access import buffer_text
 from ..analysis.iter_map import IterMap, is_bijective, used_in
@@ -158,13 +159,16 @@ def verify_splittable(loop: tir.ForOp, step: IntExpr, values: Values) -> None:
     `step` is what replaces the loop's variable. Factors that do not divide have a predicate, and
     another loop of the same axis may have no iterations. Where different iterations of the new
     loops are the same instance, as if the inner one of 2 * 2 is split into 1 * 3, the predicates
-    alone tell which one is the first: then none of the loops may be empty.
+    alone tell which one is the first: then none of the loops may be empty. So it is for a loop in
+    the reduction that no axis is bound to.
     """
     variable = values.atom(loop.loop_var)
     for block in blocks_in(loop):
         if block.init is None:
             continue
-        reducing = reducing_loops(block)
+        reducing, what = reducing_loops(block), f"factors that do not divide {loop_text(loop)}"
+        if any(p in reducing for p in ancestors(loop)) and loop not in _bound_loops(block):
+            _verify_not_empty(reducing, block, what)
         bindings = values.exprs(block.bindings, block.numbering())
         for kind, binding in zip(block.axis_kinds, bindings, strict=True):
             if variable not in binding.atoms():
@@ -173,7 +177,7 @@ def verify_splittable(loop: tir.ForOp, step: IntExpr, values: Values) -> None:
             if not _is_injective(binding.substitute({variable: step}), values):
                 others = {values.atom(p.loop_var) for p in reducing}
             beside = [p for p in reducing if values.atom(p.loop_var) in others]
-            _verify_not_empty(beside, block, f"factors that do not divide {loop_text(loop)}")
+            _verify_not_empty(beside, block, what)
 
 
 def _is_injective(expr: IntExpr, values: Values) -> bool:
@@ -214,8 +218,12 @@ def _verify_not_empty(loops: Sequence[tir.ForOp], block: tir.BlockOp, what: str)
 
 def reducing_loops(block: tir.BlockOp) -> list[tir.ForOp]:
     """The loops around a block that its reduction axes are bound to, innermost first."""
+    return _bound_loops(block, ("reduce",))
+
+
+def _bound_loops(block: tir.BlockOp, kinds: Sequence[str] = AXIS_KINDS) -> list[tir.ForOp]:
     axes = zip(block.axis_vars, block.axis_kinds, strict=True)
-    driving = _bound_values(block, {var for var, kind in axes if kind == "reduce"})
+    driving = _bound_values(block, {var for var, kind in axes if kind in kinds})
     found: list[tir.ForOp] = []
     for parent in ancestors(block):
         if isinstance(parent, tir.BlockOp):

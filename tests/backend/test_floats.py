@@ -30,7 +30,12 @@ def bf16_of(values: np.ndarray) -> np.ndarray:
     return np.where(np.isnan(values), (bits >> 16).astype(np.uint16) | 0x40, rounded)
 
 
-def convert(build, function, source: str, result: str, kind: str, data: np.ndarray, dtype: type):
+WITHOUT_BF16 = Target("llvm -mcpu=haswell") if Target("llvm").triple.startswith("x86_64") else None
+
+
+def convert(
+    build, function, source: str, result: str, kind: str, data, dtype: type, target=WITHOUT_BF16
+):
     """`data` through a cast of one vector of all its elements."""
     n = len(data)
     library = build(
@@ -41,7 +46,7 @@ def convert(build, function, source: str, result: str, kind: str, data: np.ndarr
       llvm.store %w, %y {{alignment = 1 : i64}} : vector<{n}x{result}>, !llvm.ptr
       llvm.return
     }}""",
-        Target("llvm -mcpu=haswell") if Target("llvm").triple.startswith("x86_64") else None,
+        target,
     )
     output = np.zeros(n, dtype)
     function(library, "f", None, c_void_p, c_void_p)(pointer(data), pointer(output))
@@ -62,6 +67,17 @@ def test_bf16_rounds_to_nearest_even_without_bf16_hardware(build, function):
     data = awkward_floats(64)
     result = convert(build, function, "f32", "bf16", "fptrunc", data, np.uint16)
     np.testing.assert_array_equal(result, bf16_of(data))
+
+
+@pytest.mark.skipif(not Target("llvm").isa.converts_bf16, reason="needs an instruction for it")
+def test_bf16_rounds_by_an_instruction_that_may_flush_denormals(build, function):
+    data = awkward_floats(64)
+    result = convert(build, function, "f32", "bf16", "fptrunc", data, np.uint16, Target("llvm"))
+    wanted = bf16_of(data)
+    is_denormal = abs(data) < np.finfo(np.float32).tiny
+    zero = np.signbit(data).astype(np.uint16) << 15
+    assert is_denormal.any()
+    assert ((result == wanted) | (is_denormal & (result == zero))).all()
 
 
 def test_bf16_round_trip(build, function):

@@ -144,17 +144,82 @@ def test_casts(source, target, value, expected):
     assert found.data[0] == expected
 
 
-def test_what_depends_on_an_inexact_comparison_has_no_bound():
-    x = Value("float32", np.float32([1, 5]), np.array([0.1, 0.1]))
-    one = Value("float32", np.float32([1, 1]))
-    np.testing.assert_array_equal(operate("lt", "bool", [x, one]).error, [np.inf, 0])
+X32 = "float32"
+
+
+def inexact(*data, error=0.1, dtype=X32):
+    return Value(dtype, np.array(data, dtype), np.broadcast_to(error, len(data)).astype(float))
+
+
+def exact(*data, dtype=X32):
+    return Value(dtype, np.array(data, dtype))
+
+
+UNKNOWN = inexact(1.0, np.nan, error=np.inf)
+BOUNDS = [
+    ("lt", [inexact(1, 5), exact(1, 1)], [np.inf, 0]),
+    ("eq", [UNKNOWN, exact(1, 1)], [np.inf, np.inf]),
+    ("mul", [UNKNOWN, exact(0, 0)], [np.inf, np.inf]),
+    ("mul", [inexact(np.inf, 3, error=(0, np.inf)), exact(1, 1)], [0, np.inf]),
+    ("add", [inexact(3.4e38, 1.0, error=(1e37, 0)), exact(0, 0)], [np.inf, 0]),
+    ("tanh", [UNKNOWN], [np.inf, np.inf]),
+    ("sin", [inexact(0, 0, error=(np.pi, 0))], [np.pi, 1e-44]),
+    ("log", [inexact(0, 0, error=(1e-9, 0))], [np.inf, 0]),
+    ("rsqrt", [inexact(-1e-9, -1, error=(1e-8, 0))], [np.inf, 0]),
+    ("exp", [inexact(88.72284, 1000, error=1e-6)], [np.inf, 0]),
+    ("floor", [inexact(2.5, 3.05)], [0, 1]),
+    ("div", [exact(5e-45, 1.0), exact(6, 6)], [2e-45, 0]),
+]
+
+
+@pytest.mark.parametrize(("op", "args", "bounds"), BOUNDS)
+def test_bounds_of_inexact_numbers(op, args, bounds):
+    found = operate(op, "bool" if op in ("lt", "eq") else X32, args)
+    np.testing.assert_allclose(found.bound, bounds, rtol=1, atol=1e-45)
+
+
+@pytest.mark.parametrize(("dtype", "bounds"), [("int8", [np.inf, 0]), ("bool", [0, 0])])
+def test_conversions_of_inexact_numbers_are_exact_where_all_near_ones_are_the_same(dtype, bounds):
+    np.testing.assert_array_equal(cast(inexact(3.05, 2.5), dtype).bound, bounds)
+    assert np.isinf(cast(inexact(0.0), "bool").bound)
+
+
+def quotients(values):
+    return operate("div", X32, [exact(*np.ones(len(values.data))), values])
 
 
 def test_either_zero_is_the_smaller_one():
-    """What is divided by it may be infinite with either sign."""
-    zeros = Value("float32", np.array([0.0, -0.0, 0.0, 1.0], np.float32))
-    others = Value("float32", np.array([-0.0, 0.0, 0.0, 2.0], np.float32))
-    least = operate("min", "float32", [zeros, others])
-    assert [bool(e) for e in least.bound] == [True, True, False, False]
-    quotient = operate("div", "float32", [Value("float32", np.ones(4, np.float32)), least])
-    assert (quotient.bound[:2] == np.inf).all() and quotient.bound[3] == 0
+    """What is divided by it may be infinite with either sign; nothing else depends on that."""
+    zeros, others = exact(0.0, -0.0, 0.0, 1.0), exact(-0.0, 0.0, 0.0, 2.0)
+    least = operate("min", X32, [zeros, others])
+    np.testing.assert_array_equal(quotients(least).bound, [np.inf, np.inf, 0, 0])
+    assert operate("eq", "bool", [least, zeros]).error is None
+    assert cast(least, "int32").error is None
+    for op, is_known in (("abs", True), ("neg", False), ("sqrt", False), ("floor", False)):
+        assert np.isfinite(quotients(operate(op, X32, [least])).bound[0]) == is_known
+
+
+@pytest.mark.parametrize("combine", ["add", "mul"])
+def test_a_reduction_may_be_a_zero_of_either_sign(combine):
+    value = (number(0.0, X32), load("X", var("r")))
+    block = Block("b", (R,), (load("Y"),), "reduce", value, combine)
+    (y,) = results(block, Buffer("Y", X32, ()), X=np.float32([-1, 1, 2, -2, 0]))
+    assert (y.data, y.error) == (0, None)
+    assert np.isinf(quotients(y.at(np.newaxis)).bound)
+
+
+def test_infinities_are_those_of_the_terms():
+    value = (number(0.0, X32), load("X", var("r")))
+    block = Block("b", (R,), (load("Y"),), "reduce", value, "add")
+    (y,) = results(block, Buffer("Y", X32, ()), X=np.float32([0.1, np.inf, 2, 3, 4]))
+    assert (y.data, y.error) == (np.inf, None)
+
+
+def test_denormal_numbers_of_bfloat16_may_be_zeros():
+    data = np.array([1e-40, -2.0**-130, 0, 2.0**-125, 1], np.float32)
+    for found in (
+        cast(Value("float32", data), "bfloat16"),
+        operate("add", "bfloat16", [Value("bfloat16", data), Value("bfloat16", 0 * data)]),
+    ):
+        np.testing.assert_array_equal(found.bound > 0, [True, True, False, False, False])
+        assert (np.abs(found.data) <= found.bound)[:2].all()

@@ -1,5 +1,7 @@
 """Graphs that the fuzzer draws: every operator, evaluated by PyTorch, and shrunk."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -7,11 +9,13 @@ pytest.importorskip("torch")
 
 from fuzzer.batch import Request, run_batch
 from fuzzer.cases import LEFT_OUT, case_of, labels
+from fuzzer.evaluate import run
 from fuzzer.evaluate_graph import expected
 from fuzzer.graph import Graph, Input, Node, graph_text
 from fuzzer.graphs import GraphProgram
 from fuzzer.shrink import shrink
 from fuzzer.sources import draw_program
+from fuzzer.syntax import Axis, Block, Buffer, Expr, Kernel, number, var
 from xdsl.dialects import arith
 
 from xrelax.dialects.relax import OPERATORS
@@ -73,6 +77,49 @@ def test_comparisons_of_rounded_numbers_are_not_compared():
     assert np.isinf(found.error).any()
 
 
+def of_arrays(*nodes, output, **arrays):
+    inputs = tuple(Input.of(name, str(a.dtype), a) for name, a in arrays.items())
+    return expected(Graph("g", inputs, nodes, (output,)))[0]
+
+
+def test_results_that_jump_at_a_number_are_not_compared_there():
+    halves = np.full(64, 0.5, np.float32)
+    nodes = [node("a", "multiply", "x", "y", size=64), node("b", "round", "a", size=64)]
+    assert of_arrays(*nodes, output="b", x=halves, y=np.ones_like(halves)).error.min() >= 1
+
+
+@pytest.mark.parametrize("label", ["nn.relu", "multiply"])
+def test_what_is_divided_by_a_zero_of_either_sign_is_not_compared(label):
+    zeros = np.zeros(4, np.float32)
+    nodes = [node("a", label, *["x"] * (1 + (label == "multiply"))), node("b", "divide", "y", "a")]
+    assert np.isinf(of_arrays(*nodes, output="b", x=zeros, y=zeros + 1).error).all()
+
+
+def test_what_operands_that_may_be_refused_give_is_not_compared():
+    hot = "{'depth': 3, 'axis': -1}"
+    nodes = [
+        node("a", "multiply", "x", "x"),
+        replace(node("b", "astype", "a", dtype="int32"), attributes="{'dtype': 'int32'}"),
+        Node("c", "one_hot", ("b",), (("int64", (4, 3)),), "relax.one_hot", hot),
+    ]
+    assert not of_arrays(*nodes, output="c", x=np.full(4, 1.2, np.float32)).error.any()
+    x = np.full(4, 3**0.5 - 1e-7, np.float32)
+    assert np.isinf(of_arrays(*nodes, output="c", x=x).error).all()
+
+
+def test_kernels_of_graphs_have_the_bounds_of_kernels():
+    x = np.random.default_rng(0).uniform(-2, 2, 1000).astype(np.float16)
+    axis = Axis("r", "reduce", number(1000))
+    load = Expr("load", "float16", (var("r"),), "X")
+    target = Expr("load", "float16", (), "Y")
+    block = Block("b", (axis,), (target,), "reduce", (number(0.0, "float16"), load), "add")
+    inputs, outputs = Buffer("X", "float16", (number(1000),)), Buffer("Y", "float16", ())
+    kernel = Kernel("k", (), (inputs,), (), (outputs,), (block,))
+    call = Node("v", "kernel", ("x",), (("float16", ()),), kernel=kernel)
+    bound = run(kernel, (), {"X": x})["Y"].bound
+    assert bound < of_arrays(call, output="v", x=x).error < 3 * bound
+
+
 @pytest.fixture
 def wrong_products(monkeypatch):
     """A compiler that adds where it should multiply."""
@@ -90,6 +137,6 @@ def test_a_wrong_rule_is_shrunk_to_a_node(wrong_products):
     program = GraphProgram(graph(*nodes, outputs=("c", "d")))
     (result,) = run_batch([Request("graphs", 0, program)])
     assert result.failure.kind == "wrong"
-    found = shrink(result, 60).program
+    found = shrink(result, 600).program
     assert [n.label for n in found.graph.nodes] == ["multiply"]
     assert "R.multiply(" in graph_text(found.graph)

@@ -34,6 +34,11 @@ def reshape_mixed(d: Draw):
     return [d.array(d.pick(shapes))], {"shape": d.pick(shapes)}
 
 
+def view_as_words(d: Draw):
+    shape = (*d.shape(high=2), 4 * d.size())
+    return [d.array(shape)], {"shape": (-1,), "dtype": "int32"}
+
+
 def reshape_free(d: Draw):
     shape = d.shape(1, 3, least=1)
     return [d.array(shape)], {"shape": (shape[-1], -1)}
@@ -220,6 +225,14 @@ CASES = (
     ),
     Case("relax.reshape", reshape_free, lambda x, shape: x.reshape(shape), ALL),
     Case("relax.memory.view", reshape_free, lambda x, shape: x.reshape(shape), ALL),
+    Case(
+        "relax.memory.view",
+        view_as_words,
+        lambda x, shape, dtype: x.contiguous().view(torch.int32).reshape(shape),
+        ("int8", "uint8"),
+        symbolic=lambda s, a: None,
+        note="words",
+    ),
     Case("relax.flatten", any_tensor, lambda x: x.reshape(-1), ALL),
     Case("relax.expand_dims", expand_dims, torch_expand_dims, ALL),
     Case(

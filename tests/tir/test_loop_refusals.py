@@ -169,6 +169,12 @@ REFUSED = [
         "that do not divide loop 'k', got extent n: decompose the reduction first",
     ),
     (
+        row_sum(8, "n"),
+        lambda s, i, k: s.split(s.add_unit_loop(s.get_block("Y")), [None, 3]),
+        "split: expected loop 'k', over which block 'Y' reduces, to have iterations for factors "
+        "that do not divide loop 'u', got extent n: decompose the reduction first",
+    ),
+    (
         row_sum(),
         lambda s, i, k: s.bind(i, "lane"),
         "bind: expected a thread axis (blockIdx.x, blockIdx.y, blockIdx.z, threadIdx.x, "

@@ -11,11 +11,13 @@ from numpy.typing import NDArray
 from xdsl.ir import SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def
 
+from ....runtime.dtype import to_bfloat16
+from ...dtypes import bit_width, element_type, is_float
 from ...int_expr import ONE, ZERO, IntExpr
 from ..types import TensorType, python_shape
-from .attributes import Exprs, Ints
+from .attributes import Exprs, Ints, OutDType
 from .base import OperatorOp
-from .inference import normalize_axes
+from .inference import normalize_axes, require_dtype
 from .language import TensorLanguage
 
 
@@ -216,10 +218,42 @@ class ReshapeOp(GivenShapeOp):
 class MemoryViewOp(GivenShapeOp):
     """The operand's memory with another shape, without a copy; `torch.Tensor.view`.
 
-    The pass `rewrite-dataflow-reshape` creates these from reshapes.
+    With another `dtype`, int8, uint8 or bfloat16 are integers of as many bytes. The pass
+    `rewrite-dataflow-reshape` creates these from reshapes, and from words of whole vectors.
     """
 
     name = "relax.memory.view"
+    dtype = opt_prop_def(OutDType())
+
+    @classmethod
+    def infer(cls, operands: Sequence[TensorType], attributes: dict[str, Any]) -> TensorType:
+        (x,), dtype = operands, attributes["dtype"]
+        if dtype in (None, x.dtype):
+            return super().infer(operands, attributes)
+        require_dtype(cls.name, operands, _VIEWED.__contains__, f"one of {', '.join(_VIEWED)}")
+        if is_float(dtype):
+            raise ValueError(f"expected dtype of '{cls.name}' to be an integer, got {dtype}")
+        if not x.dims or x.dtype is None:
+            raise ValueError(f"expected '{cls.name}' of a known last dim and dtype, got {x}")
+        bits, own = x.dims[-1] * bit_width(x.dtype), bit_width(dtype)
+        if bits // own * own != bits:
+            raise ValueError(
+                f"expected the last dim of '{cls.name}' to be of whole {dtype}, got "
+                f"{python_shape(x.dims)} of {x.dtype}"
+            )
+        dims = [*x.dims[:-1], bits // own]
+        return super().infer([TensorType.of(dims, element_type(dtype))], attributes)
+
+    @classmethod
+    def reference(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> NDArray[Any]:
+        (x,), dtype = arrays, attributes["dtype"]
+        if dtype is not None:
+            x = np.ascontiguousarray(to_bfloat16(x) if x.dtype.kind == "f" else x).view(dtype)
+        return super().reference([x], attributes)
+
+
+_VIEWED = ("int8", "uint8", "bfloat16")
+"""The dtypes that may be viewed as others: wider floats may be float64 in a reference."""
 
 
 @irdl_op_definition

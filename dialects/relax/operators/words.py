@@ -81,6 +81,15 @@ class PackWordsOp(OperatorOp):
         words = np.ascontiguousarray(bits).view(_WORDS[dtype])
         return np.moveaxis(words, -1, attributes["axis"])
 
+    def is_whole(self) -> bool:
+        """Whether words are of numbers that follow each other in memory."""
+        type_ = self.x.type
+        assert isinstance(type_, TensorType)
+        if not type_.dims or type_.dtype is None:
+            return False
+        is_last = self.attribute_values()["axis"] % len(type_.dims) == len(type_.dims) - 1
+        return is_last and type_.dims[-1] % numbers_in_word(type_.dtype) == IntExpr.of(0)
+
 
 def word(
     te: TensorLanguage, number: Callable[[Any], Any], dtype: str, index: Any, length: IntExpr

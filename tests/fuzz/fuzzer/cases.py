@@ -25,8 +25,13 @@ NAMED = (
     "nn.max_pool2d", "nn.pad", "nn.relu", "nn.relu6", "not_equal", "round", "sign", "trunc",
     "nn.adaptive_max_pool1d", "nn.adaptive_max_pool2d", "any", "all",
 )  # fmt: skip
-
-
+CHOOSING = (
+    "clip", "max", "maximum", "median", "min", "minimum", "nn.adaptive_max_pool1d",
+    "nn.adaptive_max_pool2d", "nn.max_pool1d", "nn.max_pool2d", "nn.relu", "nn.relu6", "sort",
+    "topk", "unique",
+)  # fmt: skip
+EITHER_ZERO = frozenset(f"relax.{n}" for n in CHOOSING)
+"""Operators of `EXACT` that choose of numbers: of 0 and -0, either may be the larger one."""
 LEFT_OUT = ("relax.linalg.", "relax.random.")
 """Prefixes of operators that graphs do not have.
 

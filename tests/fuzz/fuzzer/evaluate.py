@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from .numbers import EPSILON, RANGE, Array, Value, cast, operate, rounded, storage
+from .cells import Cells, Sizes, or_none
+from .numbers import Array, Value, cast, operate, rounded, storage
 from .syntax import FLOATS, INDEX, Block, Expr, Kernel
 from .visits import bindings_of, guards_of, loops_of
 
@@ -116,11 +117,9 @@ def _value(block: Block, env: Environment, memory: dict[str, Value], count: int)
 def _store(
     memory: dict[str, Value], name: str, place: tuple[Array, ...], value: Value, count: int
 ) -> None:
-    old = memory[name]
-    data, error = old.data.reshape(-1).copy(), old.bound.reshape(-1).copy()
-    at = _flat(place, old.data.shape, count)
-    data[at], error[at] = value.data, value.bound
-    _store_all(memory, name, data.reshape(old.data.shape), error.reshape(old.data.shape))
+    cells = Cells(memory[name])
+    cells.put(_flat(place, memory[name].data.shape, count), value)
+    memory[name] = cells.value()
 
 
 def _flat(place: tuple[Array, ...], shape: tuple[int, ...], count: int) -> Array:
@@ -133,66 +132,31 @@ def _reduce(
     """A reduction in the order of the loops; sums and products of floats have a bound."""
     name, dtype = block.stored[0], block.targets[0].dtype
     first, terms = (evaluate(e, env, memory, count) for e in block.exprs)
-    old = memory[name]
-    shape = old.data.shape
-    flat = _flat(place, shape, count)
-    data, error = old.data.reshape(-1).copy(), old.bound.reshape(-1).copy()
-    total = np.zeros(data.shape)
-    largest, least = np.ones(data.shape), np.ones(data.shape)
-    length = np.zeros(data.shape)
+    found = Cells(memory[name])
+    flat = _flat(place, memory[name].data.shape, count)
+    sizes = Sizes(found.data.shape)
     # The n-th terms of all elements at once, in the order of the iterations.
     order = np.argsort(flat, kind="stable")
     sorted_flat = flat[order]
     starts = np.searchsorted(sorted_flat, sorted_flat, side="left")
     rank = np.arange(count) - starts
-    for step in range(int(rank.max(initial=-1)) + 1):
-        now = order[rank == step]
-        cells = flat[now]
+    steps = np.split(order[np.argsort(rank, kind="stable")], np.cumsum(np.bincount(rank))[:-1])
+    for step, now in enumerate(steps if count else ()):
+        cells, term = flat[now], terms.at(now)
         if step == 0:
-            data[cells], error[cells] = first.data[now], first.bound[now]
-            with np.errstate(all="ignore"):
-                total[cells] = size = np.abs(first.data[now].astype(float))
-                largest[cells], least[cells] = _products(largest[cells], least[cells], size)
-        sofar = Value(dtype, data[cells], error[cells] if error[cells].any() else None)
-        result = operate(block.combine, dtype, [sofar, terms.at(now)])
-        data[cells], error[cells] = result.data, result.bound
-        with np.errstate(all="ignore"):
-            size = np.abs(terms.data[now].astype(float))
-            total[cells] = total[cells] + size
-            largest[cells], least[cells] = _products(largest[cells], least[cells], size)
-        length[cells] += 1
-    if dtype in FLOATS and block.combine in ("add", "mul"):
-        with np.errstate(all="ignore"):
-            size = total if block.combine == "add" else np.abs(data.astype(float))
-            unit = EPSILON["float32" if dtype in ("float16", "bfloat16") else dtype]
-            step_error = 2 * (length + 2) * unit * size + 4 * EPSILON[dtype] * length * size
-            touched = length > 0
-            exact = _whole_sums(terms, first, total, dtype, block.combine)
-            grown = error + np.where(touched & ~exact, step_error, 0)
-            tiny, most = RANGE[dtype]
-            leaves = total > most if block.combine == "add" else (largest > most) | (least < tiny)
-            unknown = touched & ~exact & (leaves | ~np.isfinite(data.astype(float)))
-            error = np.where(unknown, np.inf, grown)
-    _store_all(memory, name, data.reshape(shape), error.reshape(shape))
+            found.put(cells, first.at(now))
+            sizes.take(cells, first.data[now])
+        found.put(cells, operate(block.combine, dtype, [found.at(cells), term]))
+        sizes.take(cells, term.data)
+    if dtype in FLOATS and block.combine in ("add", "mul") and count:
+        sizes.widen(found, block.combine, _is_whole(first) and _is_whole(terms))
+    memory[name] = found.value()
 
 
-def _products(largest: Array, least: Array, size: Array) -> tuple[Array, Array]:
-    """The products of all factors above and of all below 1, which no order of them leaves."""
-    return largest * np.maximum(size, 1), least * np.where(size == 0, 1, np.minimum(size, 1))
-
-
-def _whole_sums(terms: Value, first: Value, total: Array, dtype: str, combine: str) -> Array:
-    """Where sums of whole numbers are small enough to be exact in any order."""
-    if combine != "add" or terms.error is not None:
-        return np.zeros(total.shape, bool)
-    finite = np.isfinite(terms.data.astype(float))
-    whole = finite.all() and (terms.data == np.rint(terms.data)).all()
-    whole = whole and (first.data == np.rint(first.data)).all()
-    return (total < 1 / EPSILON[dtype]) & bool(whole)
-
-
-def _store_all(memory: dict[str, Value], name: str, data: Array, error: Array) -> None:
-    memory[name] = Value(memory[name].dtype, data, error if error.any() else None)
+def _is_whole(terms: Value) -> bool:
+    """Whether all are whole numbers, whose sums are exact where they are small enough."""
+    data = terms.data.astype(float)
+    return terms.error is None and bool((np.isfinite(data) & (data == np.rint(data))).all())
 
 
 def _argument(
@@ -206,27 +170,30 @@ def _argument(
     axis = next(a.name for a in block.axes if a.role == "reduce")
     terms = evaluate(block.exprs[0], env, memory, count)
     least = evaluate(block.exprs[1], env, memory, count)
-    best = {name: Value(memory[name].dtype, memory[name].data.copy()) for name in block.stored}
     value_name, place_name = block.stored
-    errors = {name: np.zeros(v.data.shape) for name, v in best.items()}
-    started: set[tuple[int, ...]] = set()
-    for i in range(count):
-        at, at_place = (tuple(int(p[i]) for p in place) for place in places)
+    best, found = Cells(memory[value_name]), Cells(memory[place_name])
+    cells = [
+        _flat(p, memory[n].data.shape, count) for p, n in zip(places, block.stored, strict=True)
+    ]
+    started: set[int] = set()
+    term_bounds = terms.bound
+    for i, (at, at_place) in enumerate(zip(*cells, strict=True)):
         if at not in started:
             started.add(at)
-            best[value_name].data[at], best[place_name].data[at_place] = least.data[i], -1
-        old, new = best[value_name].data[at], terms.data[i]
-        bounds = errors[value_name][at], terms.bound[i]
+            best.put(at, least.at(i))
+            found.data[at_place], found.error[at_place] = -1, 0
+        old, new = best.data[at], terms.data[i]
+        bounds = best.error[at], term_bounds[i]
         keeps = old >= new if block.combine == "max" else old <= new
         is_sure = not any(bounds) or abs(float(old) - float(new)) > sum(bounds)
         if not keeps:
-            best[value_name].data[at] = new
-            best[place_name].data[at_place] = env[axis].data[i]
+            best.put(at, terms.at(i))
+            found.data[at_place] = env[axis].data[i]
         if not keeps or not is_sure:
-            errors[value_name][at] = bounds[1] if is_sure else max(bounds)
-            errors[place_name][at_place] = 0 if is_sure else np.inf
-    for name, found in best.items():
-        _store_all(memory, name, found.data, errors[name])
+            best.error[at] = bounds[1] if is_sure else max(bounds)
+            found.error[at_place] = 0 if is_sure else np.inf
+        best.zeros[at] |= old == new == 0 and np.signbit(old) != np.signbit(new)
+    memory[value_name], memory[place_name] = best.value(), found.value()
 
 
 def evaluate(expr: Expr, env: Environment, memory: Mapping[str, Value], count: int) -> Value:
@@ -261,18 +228,14 @@ def _load(expr: Expr, env: Environment, memory: Mapping[str, Value], count: int)
         if ((found < 0) | (found >= size)).any():
             raise IndexError(f"an index of {expr.value} leaves [0, {size})")
     if not indices:
-        return Value(
-            buffer.dtype,
-            np.full(count, buffer.data),
-            None if buffer.error is None else np.full(count, buffer.error),
-        )
+        return buffer.at((np.newaxis,)).at(np.zeros(count, int))
     return buffer.at(tuple(i.astype(np.int64) for i in indices))
 
 
 def _choose(expr: Expr, env: Environment, memory: Mapping[str, Value], count: int) -> Value:
     test = evaluate(expr.args[0], env, memory, count)
     data = np.zeros(count, storage(expr.dtype))
-    error = np.zeros(count)
+    error, zeros = np.zeros(count), np.zeros(count, bool)
     for chosen, arg in ((test.data, expr.args[1]), (~test.data, expr.args[2])):
         if expr.op == "select":  # both are evaluated everywhere
             value = evaluate(arg, env, memory, count).at(chosen)
@@ -280,6 +243,7 @@ def _choose(expr: Expr, env: Environment, memory: Mapping[str, Value], count: in
             some = {name: v.at(chosen) for name, v in env.items()}
             value = evaluate(arg, some, memory, int(chosen.sum()))
         data[chosen], error[chosen] = value.data, value.bound
+        zeros[chosen] = value.either_zero
     if test.error is not None:
         error = np.where(test.error > 0, np.inf, error)
-    return Value(expr.dtype, data, error if error.any() else None)
+    return Value(expr.dtype, data, *or_none(error, zeros))

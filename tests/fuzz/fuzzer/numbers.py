@@ -1,8 +1,7 @@
 """Arithmetic of every dtype in NumPy, with a bound on how far a result may be from it.
 
 A value is exact, up to the bit, until a reduction of floats or a function such as `exp` makes it
-inexact; from there its bound grows by the rules of running error analysis (Higham, "Accuracy and
-Stability of Numerical Algorithms", 3.3). What depends on an inexact comparison has no bound.
+inexact; from there its bound grows by the rules of `bounds`.
 """
 
 from __future__ import annotations
@@ -12,19 +11,17 @@ from typing import Any
 
 import numpy as np
 
+from .bounds import (
+    of_comparison,
+    of_flushed,
+    of_function,
+    of_operation,
+    of_small_quotient,
+    of_step,
+)
 from .syntax import FLOATS, INDEX, INTEGERS
 
 Array = np.ndarray[Any, Any]
-EPSILON = {"float16": 2.0**-11, "bfloat16": 2.0**-8, "float32": 2.0**-24, "float64": 2.0**-53}
-TINY = {"float16": 2.0**-24, "bfloat16": 2.0**-133, "float32": 2.0**-149, "float64": 5e-324}
-
-RANGE = {
-    "float16": (2.0**-14, 65504.0),
-    "bfloat16": (2.0**-126, 2.0**127 * (2 - 2.0**-7)),
-    "float32": (2.0**-126, float(np.finfo("float32").max)),
-    "float64": (2.0**-1022, float(np.finfo("float64").max)),
-}
-"""The least and the largest number of a dtype with all its digits."""
 
 
 def storage(dtype: str) -> np.dtype[Any]:
@@ -46,21 +43,34 @@ def rounded(values: Array, dtype: str) -> Array:
 
 @dataclass(frozen=True)
 class Value:
-    """Numbers of a dtype; `error` bounds their distance from what a program may compute."""
+    """Numbers of a dtype; `error` bounds their distance from what a program may compute.
+
+    It is infinite for numbers that may be any, infinities and NaN too. The zeros that `zeros` says
+    may have either sign, which what is divided by them makes much of.
+    """
 
     dtype: str
     data: Array
     error: Array | None = None
+    zeros: Array | None = None
 
     def at(self, chosen: Any) -> Value:
         """Some of the numbers."""
-        error = None if self.error is None else np.broadcast_to(self.error, self.data.shape)[chosen]
-        return Value(self.dtype, self.data[chosen], error)
+        error, zeros = (
+            None if a is None else np.broadcast_to(a, self.data.shape)[chosen]
+            for a in (self.error, self.zeros)
+        )
+        return Value(self.dtype, self.data[chosen], error, zeros)
 
     @property
     def bound(self) -> Array:
         """The error as an array, 0 where the numbers are exact."""
         return np.zeros(self.data.shape) if self.error is None else self.error
+
+    @property
+    def either_zero(self) -> Array:
+        """The zeros of either sign as an array."""
+        return np.zeros(self.data.shape, bool) if self.zeros is None else self.zeros
 
 
 def floor_divide(x: Array, y: Array) -> Array:
@@ -148,111 +158,79 @@ COMPARISONS = {
     "gt": np.greater,
     "ge": np.greater_equal,
 }
-ULPS = 8
-"""How exact functions of `INEXACT` are at least, docs/math.md."""
+DIVIDED = ("float32", "float64")
+"""Floats that are multiplied by reciprocals of constants, lowering/llvm/divisions.py."""
+STEPS = ("floor", "ceil", "round", "trunc")
+"""Operations of `EXACT` that grow with a number, by jumps."""
 
 
 def operate(op: str, dtype: str, args: list[Value]) -> Value:
     """An operation on all numbers at once."""
+    data, inexact = [a.data for a in args], any(a.error is not None for a in args)
+    bounds = [a.bound for a in args] if inexact else []
     with np.errstate(all="ignore"):
-        data = [a.data for a in args]
         if op in COMPARISONS:
-            return Value("bool", COMPARISONS[op](*data), _comparison_error(args))
+            error = of_comparison(data, bounds) if inexact else None
+            return Value("bool", COMPARISONS[op](*data), error)
         if op in INEXACT:
             return _inexact(op, dtype, args[0])
         found = rounded(EXACT[op](*data), dtype)
-        error = None
-        if any(a.error is not None for a in args):
-            error = _error(op, dtype, found, args)
-        if op in ("min", "max") and dtype in FLOATS:
-            error = _with_either_zero(dtype, data, error)
-        return Value(dtype, found, error)
+        error, zeros = None, _either_zeros(op, dtype, found, args)
+        if inexact and op in STEPS:
+            error = of_step(EXACT[op], dtype, data[0], bounds[0])
+        elif inexact:
+            error = of_operation(op, dtype, found, data, bounds)
+        if op == "div" and dtype in DIVIDED:
+            error = of_small_quotient(dtype, found, data[0], error)
+        if op == "div" and args[1].zeros is not None:
+            open_sign = np.where(args[1].zeros & np.isinf(found), np.inf, 0.0)
+            error = open_sign if error is None else np.maximum(error, open_sign)
+        return Value(dtype, found, of_flushed(dtype, found, error), zeros)
 
 
-def _with_either_zero(dtype: str, data: list[Array], error: Array | None) -> Array | None:
-    """The bound where one of 0 and -0 is chosen: either may be, which a quotient makes much of."""
-    x, y = (d.astype(float) for d in data)
-    is_open = (x == 0) & (y == 0) & (np.signbit(x) != np.signbit(y))
-    if not is_open.any():
-        return error
-    return np.where(is_open, TINY[dtype], 0.0) + (0.0 if error is None else error)
-
-
-def _comparison_error(args: list[Value]) -> Array | None:
-    if all(a.error is None for a in args):
+def _either_zeros(op: str, dtype: str, found: Array, args: list[Value]) -> Array | None:
+    """Which results may be zeros of either sign: of 0 and -0, either is the smaller one."""
+    if dtype not in FLOATS or op == "abs":
         return None
-    near = np.abs(args[0].data.astype(float) - args[1].data) <= args[0].bound + args[1].bound
-    certain = (args[0].bound + args[1].bound) == 0
-    return np.where(near & ~certain, np.inf, 0.0)
+    may_be = [a.zeros for a in args if a.zeros is not None]
+    if op in ("min", "max"):
+        may_be.append(np.signbit(args[0].data) != np.signbit(args[1].data))
+    zeros = np.logical_or.reduce(may_be) & (found == 0) if may_be else np.False_
+    return zeros if zeros.any() else None
 
 
 def _inexact(op: str, dtype: str, arg: Value) -> Value:
     function, x = INEXACT[op], arg.data.astype(np.float64)
     exact = function(x)
-    error = ULPS * (np.abs(exact) * EPSILON[dtype] + TINY[dtype])
-    if arg.error is not None:
-        spread = [np.abs(function(x + s * arg.error) - exact) for s in (-1, 1)]
-        error = error + 2 * np.maximum(*spread)
-    found = rounded(exact, dtype)
-    # Where the exact result is not finite, neither is that of a program; nor may it have an error.
-    return Value(
-        dtype,
-        found,
-        np.where(np.isfinite(exact), np.nan_to_num(error, nan=np.inf, posinf=np.inf), 0),
-    )
-
-
-def _error(op: str, dtype: str, found: Array, args: list[Value]) -> Array:
-    """The bound of a result of inexact numbers."""
-    bounds = [a.bound for a in args]
-    x = np.abs(args[0].data.astype(float))
-    match op:
-        case "add" | "sub":
-            error = bounds[0] + bounds[1]
-        case "mul":
-            y = np.abs(args[1].data.astype(float))
-            error = bounds[0] * y + bounds[1] * x + bounds[0] * bounds[1]
-        case "div":
-            y = np.abs(args[1].data.astype(float))
-            error = np.where(
-                y > bounds[1], (bounds[0] + bounds[1] * x / y) / (y - bounds[1]), np.inf
-            )
-        case "min" | "max":
-            error = np.maximum(*bounds)
-        case "neg" | "abs":
-            error = bounds[0]
-        case "floor" | "ceil" | "round" | "trunc":
-            error = np.where(bounds[0] == 0, 0.0, bounds[0] + 1)
-        case "sqrt":
-            error = np.where(
-                x > bounds[0],
-                bounds[0] / np.sqrt(np.maximum(x - bounds[0], TINY["float64"])),
-                np.inf,
-            )
-        case _:
-            error = np.where(sum(bounds) == 0, 0.0, np.inf)
-    if dtype in FLOATS:
-        slack = np.abs(found.astype(float)) * EPSILON[dtype] * 2 + TINY[dtype]
-        error = np.where(error > 0, error * 1.01 + slack, 0.0)
-        return np.where(np.isfinite(found), error, np.inf)
-    return np.where(error == 0, 0.0, np.inf)
+    error = of_function(op, function, dtype, x, arg.bound)
+    if op == "rsqrt":
+        error = np.where(arg.either_zero, np.inf, error)
+    return Value(dtype, rounded(exact, dtype), error)
 
 
 def cast(value: Value, dtype: str) -> Value:
     """A conversion: floats that do not fit give the nearest integer that does, NaN gives 0."""
     with np.errstate(all="ignore"):
-        data = value.data
-        if dtype in INTEGERS and value.dtype in FLOATS:
-            found = _to_integers(data.astype(np.float64), dtype)
-        else:
-            found = data != 0 if dtype == "bool" else rounded(data, dtype)
+        found = _cast(value.data, value.dtype, dtype)
+        zeros = None if value.zeros is None or dtype not in FLOATS else value.zeros & (found == 0)
         if value.error is None:
-            return Value(dtype, found)
-        error = value.error
-        if dtype in FLOATS:
-            slack = np.abs(found.astype(float)) * EPSILON[dtype] * 2 + TINY[dtype]
-            return Value(dtype, found, np.where(error > 0, error + slack, 0.0))
-        return Value(dtype, found, np.where(error > 0, np.inf, 0.0))
+            return Value(dtype, found, of_flushed(dtype, found, None), zeros)
+        if value.dtype not in FLOATS:
+            error = np.where(value.error > 0, np.inf, 0.0)
+        elif dtype in FLOATS:
+            error = of_operation("neg", dtype, found, [value.data], [value.error])
+        else:
+            error = of_step(lambda x: _cast(x, value.dtype, dtype), dtype, value.data, value.error)
+            if dtype == "bool":
+                may_be_zero = (value.error > 0) & (np.abs(value.data) <= value.error)
+                error = np.where(may_be_zero, np.inf, error)
+        return Value(dtype, found, error, zeros)
+
+
+def _cast(data: Array, source: str, dtype: str) -> Array:
+    if dtype in INTEGERS and source in FLOATS:
+        return _to_integers(data.astype(np.float64), dtype)
+    return data != 0 if dtype == "bool" else rounded(data, dtype)
 
 
 def _to_integers(data: Array, dtype: str) -> Array:

@@ -21,6 +21,18 @@ relax.func @reshaping(%x: !relax.tensor<[n, 12], f32>) -> !relax.tensor<[n, 12],
 
 // -----
 
+// The bits of short numbers as integers.
+
+relax.func @bits(%x: !relax.tensor<[n, 12], i8>, %y: !relax.tensor<[n, 2], bf16>) -> !relax.tensor<[n, 12], i8> {
+  // CHECK: %0 = relax.memory.view %x {shape = [#sym.expr<n>, #sym.expr<3>], dtype = i32} : !relax.tensor<[n, 12], i8> -> !relax.tensor<[n, 3], i32>
+  %0 = relax.memory.view %x {shape = [#sym.expr<n>, #sym.expr<3>], dtype = i32} : !relax.tensor<[n, 12], i8> -> !relax.tensor<[n, 3], i32>
+  // CHECK: %1 = relax.memory.view %y {shape = [#sym.expr<n>], dtype = ui32}
+  %1 = relax.memory.view %y {shape = [#sym.expr<n>], dtype = ui32} : !relax.tensor<[n, 2], bf16> -> !relax.tensor<[n], ui32>
+  relax.return %x : !relax.tensor<[n, 12], i8>
+}
+
+// -----
+
 // Elements in other places.
 // CHECK-LABEL: @moving
 relax.func @moving(%x: !relax.tensor<[n, 12], f32>) -> !relax.tensor<[n, 12], f32> {

@@ -32,6 +32,30 @@ relax.func @main(%x: !relax.tensor<[n, 4], f32>) -> !relax.tensor<[n, 4], f32> {
 
 // -----
 
+// CHECK: expected the last dim of 'relax.memory.view' to be of whole int32, got (n, 6) of int8
+relax.func @main(%x: !relax.tensor<[n, 6], i8>) -> !relax.tensor<[n, 6], i8> {
+  %0 = relax.memory.view %x {shape = [#sym.expr<n>, #sym.expr<2>], dtype = i32} : !relax.tensor<[n, 6], i8> -> !relax.tensor<*, i32>
+  relax.return %x : !relax.tensor<[n, 6], i8>
+}
+
+// -----
+
+// CHECK: expected operands of 'relax.memory.view' to be one of int8, uint8, bfloat16, got float32
+relax.func @main(%x: !relax.tensor<[n, 4], f32>) -> !relax.tensor<[n, 4], f32> {
+  %0 = relax.memory.view %x {shape = [#sym.expr<n>, #sym.expr<4>], dtype = i32} : !relax.tensor<[n, 4], f32> -> !relax.tensor<*, i32>
+  relax.return %x : !relax.tensor<[n, 4], f32>
+}
+
+// -----
+
+// CHECK: expected dtype of 'relax.memory.view' to be an integer, got float32
+relax.func @main(%x: !relax.tensor<[n, 4], i8>) -> !relax.tensor<[n, 4], i8> {
+  %0 = relax.memory.view %x {shape = [#sym.expr<n>, #sym.expr<1>], dtype = f32} : !relax.tensor<[n, 4], i8> -> !relax.tensor<*, f32>
+  relax.return %x : !relax.tensor<[n, 4], i8>
+}
+
+// -----
+
 // CHECK: expected distinct axis of 'relax.expand_dims', got (0, 0)
 relax.func @main(%x: !relax.tensor<[n, 4], f32>) -> !relax.tensor<[n, 4], f32> {
   %0 = relax.expand_dims %x {axis = array<i64: 0, 0>} : !relax.tensor<[n, 4], f32> -> !relax.tensor<*, f32>

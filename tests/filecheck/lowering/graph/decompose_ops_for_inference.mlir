@@ -125,23 +125,38 @@ relax.func @bias_with_more_dims(%x: !relax.tensor<[2, 2, 4], f32>) -> !relax.ten
 
 // -----
 
-// Statistics that are handed out are those that were given. By parameters the rest stays, and so
-// does a normalization of short floats.
+// Statistics that are handed out are those that were given. By parameters the rest stays.
 
 // CHECK-LABEL: @stays
 // CHECK:         [[NORM:%.+]] = relax.nn.batch_norm %x, %v, %v, %mean, %v
 // CHECK-NEXT:    [[DATA:%.+]] = relax.tuple_get_item [[NORM]][0]
-// CHECK:         [[SHORT:%.+]] = relax.nn.batch_norm %y, %h, %h, %h, %h
-// CHECK-NEXT:    relax.tuple_get_item [[SHORT]][0]
-// CHECK-NEXT:    relax.tuple([[DATA]], %mean, %v,
-relax.func @stays(%x: !relax.tensor<[n, 1], f32>, %v: !relax.tensor<[1], f32>, %mean: !relax.tensor<[1], f32>, %y: !relax.tensor<[n, 1], f16>) -> tuple<!relax.tensor<[n, 1], f32>, !relax.tensor<[1], f32>, !relax.tensor<[1], f32>, !relax.tensor<[n, 1], f16>> {
+// CHECK-NEXT:    relax.tuple([[DATA]], %mean, %v)
+relax.func @stays(%x: !relax.tensor<[n, 1], f32>, %v: !relax.tensor<[1], f32>, %mean: !relax.tensor<[1], f32>) -> tuple<!relax.tensor<[n, 1], f32>, !relax.tensor<[1], f32>, !relax.tensor<[1], f32>> {
   %0 = relax.nn.batch_norm %x, %v, %v, %mean, %v : !relax.tensor<[n, 1], f32>, !relax.tensor<[1], f32>, !relax.tensor<[1], f32>, !relax.tensor<[1], f32>, !relax.tensor<[1], f32> -> tuple<!relax.tensor<[n, 1], f32>, !relax.tensor<[1], f32>, !relax.tensor<[1], f32>>
   %1 = relax.tuple_get_item %0[0] : tuple<!relax.tensor<[n, 1], f32>, !relax.tensor<[1], f32>, !relax.tensor<[1], f32>> -> !relax.tensor<[n, 1], f32>
   %2 = relax.tuple_get_item %0[1] : tuple<!relax.tensor<[n, 1], f32>, !relax.tensor<[1], f32>, !relax.tensor<[1], f32>> -> !relax.tensor<[1], f32>
   %3 = relax.tuple_get_item %0[2] : tuple<!relax.tensor<[n, 1], f32>, !relax.tensor<[1], f32>, !relax.tensor<[1], f32>> -> !relax.tensor<[1], f32>
-  %h = relax.constant <float16, [1], [1.0]> : !relax.tensor<[1], f16>
-  %4 = relax.nn.batch_norm %y, %h, %h, %h, %h : !relax.tensor<[n, 1], f16>, !relax.tensor<[1], f16>, !relax.tensor<[1], f16>, !relax.tensor<[1], f16>, !relax.tensor<[1], f16> -> tuple<!relax.tensor<[n, 1], f16>, !relax.tensor<[1], f16>, !relax.tensor<[1], f16>>
-  %5 = relax.tuple_get_item %4[0] : tuple<!relax.tensor<[n, 1], f16>, !relax.tensor<[1], f16>, !relax.tensor<[1], f16>> -> !relax.tensor<[n, 1], f16>
-  %6 = relax.tuple(%1, %2, %3, %5) : (!relax.tensor<[n, 1], f32>, !relax.tensor<[1], f32>, !relax.tensor<[1], f32>, !relax.tensor<[n, 1], f16>) -> tuple<!relax.tensor<[n, 1], f32>, !relax.tensor<[1], f32>, !relax.tensor<[1], f32>, !relax.tensor<[n, 1], f16>>
-  relax.return %6 : tuple<!relax.tensor<[n, 1], f32>, !relax.tensor<[1], f32>, !relax.tensor<[1], f32>, !relax.tensor<[n, 1], f16>>
+  %4 = relax.tuple(%1, %2, %3) : (!relax.tensor<[n, 1], f32>, !relax.tensor<[1], f32>, !relax.tensor<[1], f32>) -> tuple<!relax.tensor<[n, 1], f32>, !relax.tensor<[1], f32>, !relax.tensor<[1], f32>>
+  relax.return %4 : tuple<!relax.tensor<[n, 1], f32>, !relax.tensor<[1], f32>, !relax.tensor<[1], f32>>
+}
+
+// -----
+
+// Short floats are scaled and shifted in f32; weights in f16 are not scaled.
+
+// CHECK-LABEL: @short_floats
+// CHECK:         [[RESULT:%.+]] = relax.nn.conv1d %x, %w :
+// CHECK:         [[WIDE:%.+]] = relax.astype [[RESULT]] {dtype = f32}
+// CHECK-NEXT:    [[SCALE:%.+]] = relax.expand_dims {{.*}} : !relax.tensor<[1], f32>
+// CHECK-NEXT:    [[PRODUCT:%.+]] = relax.multiply [[WIDE]], [[SCALE]]
+// CHECK-NEXT:    [[SHIFT:%.+]] = relax.expand_dims {{.*}} : !relax.tensor<[1], f32>
+// CHECK-NEXT:    [[SUM:%.+]] = relax.add [[PRODUCT]], [[SHIFT]]
+// CHECK-NEXT:    relax.astype [[SUM]] {dtype = f16}
+relax.func @short_floats(%x: !relax.tensor<[n, 1, 4], f16>) -> !relax.tensor<[n, 1, 2], f16> {
+  %w = relax.constant <float16, [1, 1, 3], [1.0, 2.0, 3.0]> : !relax.tensor<[1, 1, 3], f16>
+  %v = relax.constant <float16, [1], [1.0]> : !relax.tensor<[1], f16>
+  %c = relax.nn.conv1d %x, %w : !relax.tensor<[n, 1, 4], f16>, !relax.tensor<[1, 1, 3], f16> -> !relax.tensor<[n, 1, 2], f16>
+  %0 = relax.nn.batch_norm %c, %v, %v, %v, %v : !relax.tensor<[n, 1, 2], f16>, !relax.tensor<[1], f16>, !relax.tensor<[1], f16>, !relax.tensor<[1], f16>, !relax.tensor<[1], f16> -> tuple<!relax.tensor<[n, 1, 2], f16>, !relax.tensor<[1], f16>, !relax.tensor<[1], f16>>
+  %1 = relax.tuple_get_item %0[0] : tuple<!relax.tensor<[n, 1, 2], f16>, !relax.tensor<[1], f16>, !relax.tensor<[1], f16>> -> !relax.tensor<[n, 1, 2], f16>
+  relax.return %1 : !relax.tensor<[n, 1, 2], f16>
 }

@@ -62,3 +62,18 @@ relax.func @slices(%x: !relax.tensor<[n, 12], f32>) -> !relax.tensor<[n * 3], f3
   %e = relax.reshape %c {shape = [#sym.expr<n>, #sym.expr<3>]} : !relax.tensor<[n, 1, 3], f32> -> !relax.tensor<[n, 3], f32>
   relax.return %d : !relax.tensor<[n * 3], f32>
 }
+
+// -----
+
+// Words of vectors that are whole ones are where the numbers are; others are filled up.
+
+// CHECK-LABEL: relax.func @words
+// CHECK-NEXT:    %a = relax.memory.view %x {dtype = i32, shape = [#sym.expr<n>, #sym.expr<3>]}
+// CHECK-NEXT:    %b = relax.nn.pack_words %y
+// CHECK-NEXT:    %c = relax.nn.pack_words %z {axis = 0 : i64}
+relax.func @words(%x: !relax.tensor<[n, 12], i8>, %y: !relax.tensor<[n, 3], bf16>, %z: !relax.tensor<[4, n], ui8>) -> !relax.tensor<[n, 3], i32> {
+  %a = relax.nn.pack_words %x : !relax.tensor<[n, 12], i8> -> !relax.tensor<[n, 3], i32>
+  %b = relax.nn.pack_words %y : !relax.tensor<[n, 3], bf16> -> !relax.tensor<[n, 2], ui32>
+  %c = relax.nn.pack_words %z {axis = 0 : i64} : !relax.tensor<[4, n], ui8> -> !relax.tensor<[1, n], ui32>
+  relax.return %a : !relax.tensor<[n, 3], i32>
+}

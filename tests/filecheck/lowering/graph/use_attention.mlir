@@ -37,3 +37,18 @@ relax.func @unknown(%q: !relax.tensor<[2, n, 8], f32>, %k: !relax.tensor<[2, 8, 
   %3 = relax.matmul %2, %v : !relax.tensor<[2, n, n], f32>, !relax.tensor<[2, n, 8], f32> -> !relax.tensor<[2, n, 8], f32>
   relax.return %3 : !relax.tensor<[2, n, 8], f32>
 }
+
+// -----
+
+// A scale in bf16 is a number, not its bits.
+
+// CHECK-LABEL: @bfloat16
+// CHECK:         relax.nn.attention {{.*}} {scale = 1.250000e-01 : f64}
+relax.func @bfloat16(%q: !relax.tensor<[2, n, 8], bf16>, %k: !relax.tensor<[2, 8, n], bf16>, %v: !relax.tensor<[2, n, 8], bf16>) -> !relax.tensor<[2, n, 8], bf16> {
+  %scale = relax.constant <bfloat16, [], [15872]> : !relax.tensor<[], bf16>
+  %0 = relax.matmul %q, %k : !relax.tensor<[2, n, 8], bf16>, !relax.tensor<[2, 8, n], bf16> -> !relax.tensor<[2, n, n], bf16>
+  %1 = relax.multiply %0, %scale : !relax.tensor<[2, n, n], bf16>, !relax.tensor<[], bf16> -> !relax.tensor<[2, n, n], bf16>
+  %2 = relax.nn.softmax %1 : !relax.tensor<[2, n, n], bf16> -> !relax.tensor<[2, n, n], bf16>
+  %3 = relax.matmul %2, %v : !relax.tensor<[2, n, n], bf16>, !relax.tensor<[2, n, 8], bf16> -> !relax.tensor<[2, n, 8], bf16>
+  relax.return %3 : !relax.tensor<[2, n, 8], bf16>
+}
