@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
+from math import gcd
 from typing import NamedTuple, TypeAlias
 
 from .int_expr import (
@@ -290,7 +291,8 @@ def _remainder_interval(atom: Compound) -> Interval | None:
 def simplify(expr: IntExpr, ranges: Ranges) -> IntExpr:
     """Fold floordiv, mod, min and max that the ranges decide, and join quotients and remainders.
 
-    ``(i * 8 + j) floordiv 8`` is ``i`` for j < 8; ``i floordiv 8 * 8 + i mod 8`` is ``i``. TVM's
+    ``(i * 8 + j) floordiv 8`` is ``i`` for j < 8, and ``(i * 8 + j) mod 32`` is
+    ``i mod 4 * 8 + j``; ``i floordiv 8 * 8 + i mod 8`` is ``i``. TVM's
     ``arith::Analyzer::Simplify``.
     """
     if not expr.has_compounds:
@@ -354,7 +356,30 @@ def _simplify_compound(atom: Compound, ranges: Ranges) -> IntExpr:
         span = interval_of(rest, ranges)
         if span is not None and is_non_negative(span.lower) and is_less(span.upper, rhs):
             return whole if atom.op == "floordiv" else rest
+    whole, rest = _split_multiples(lhs, rhs)
+    if (digits := _split_digits(rest, rhs, ranges)) is not None:
+        size, high, low = digits
+        if atom.op == "floordiv":
+            return whole + high // (rhs // size)
+        return high % (rhs // size) * size + low
     return compound(atom.op, lhs, rhs)
+
+
+def _split_digits(
+    expr: IntExpr, divisor: IntExpr, ranges: Ranges
+) -> tuple[int, IntExpr, IntExpr] | None:
+    """``(c, high, low)`` with ``expr == high * c + low``, c that divides the divisor, and low < c.
+
+    The quotient by the divisor depends on `high` only.
+    """
+    number = divisor.constant or 0
+    sizes = {gcd(coefficient, number) for _, coefficient in expr.terms} - {1, number}
+    for size in sorted(sizes, reverse=True) if number > 0 else ():
+        whole, low = _split_multiples(expr, IntExpr.of(size))
+        span = None if low in (ZERO, expr) else interval_of(low, ranges)
+        if span is not None and is_non_negative(span.lower) and is_less(span.upper, size):
+            return size, whole, low
+    return None
 
 
 def _split_coefficients(expr: IntExpr, divisor: IntExpr) -> tuple[IntExpr, IntExpr]:

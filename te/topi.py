@@ -81,10 +81,14 @@ def identity(x: Tensor) -> Tensor:
     return compute(x.shape, lambda *i: x(*i), name="T_identity")
 
 
-def full(shape: Any, *args: Any, **named: Any) -> Any:
-    """A tensor of one value: shape, dtype and value, as in TVM, or shape, value and dtype."""
-    in_order = args[::-1] if len(args) == 2 and isinstance(args[0], str) else args
-    return _function("full", OPERATORS["relax.full"])(shape, *in_order, **named)
+def full(shape: Sequence[Any], *args: Any, **named: Any) -> Tensor:
+    """A tensor of one number: ``full(shape, dtype, fill_value)``, or in the graph's order."""
+    if args and isinstance(args[0], str):
+        dtype, value = args
+        number = value.value if isinstance(value, Imm) else value
+        args = (value if isinstance(value, Tensor) else ConstantTensor(number, dtype),)
+        named = {"dtype": dtype, **named}
+    return _function("full", OPERATORS["relax.full"])(shape, *args, **named)
 
 
 def pool2d(
@@ -124,16 +128,6 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "full": full,
     "identity": identity,
 }
-
-
-def full(shape: Sequence[Any], *args: Any, **named: Any) -> Tensor:
-    """A tensor of one number: ``full(shape, dtype, fill_value)``, or in the graph's order."""
-    if args and isinstance(args[0], str):
-        dtype, value = args
-        number = value.value if isinstance(value, Imm) else value
-        args = (value if isinstance(value, Tensor) else ConstantTensor(number, dtype),)
-        named = {"dtype": dtype, **named}
-    return _function("full", OPERATORS["relax.full"])(shape, *args, **named)
 
 
 def adaptive_pool(

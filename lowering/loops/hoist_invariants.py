@@ -1,4 +1,4 @@
-"""`hoist-invariants`: loop-invariant code motion of pure operations on data.
+"""`hoist-invariants`: loop-invariant code motion of pure operations on data, and of scalar loads.
 
 ::
 
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.arith import IndexCastOp
-from xdsl.dialects.builtin import IndexType, ModuleOp
+from xdsl.dialects.builtin import IndexType, ModuleOp, VectorType
 from xdsl.ir import Block, Operation
 from xdsl.passes import ModulePass
 from xdsl.traits import is_side_effect_free
@@ -35,7 +35,8 @@ def hoist_invariants(block: Block) -> None:
                 hoist_invariants(inner)
         if isinstance(op, loops.ForOp) and op.kind.data != "parallel":
             for candidate in list(op.body.block.ops):
-                if _can_move(candidate) and not any(is_inside(v, op) for v in candidate.operands):
+                movable = _can_move(candidate) or _is_fixed(candidate, op)
+                if movable and not any(is_inside(v, op) for v in candidate.operands):
                     candidate.detach()
                     block.insert_op_before(candidate, op)
 
@@ -51,9 +52,25 @@ def _can_move(op: Operation) -> bool:
     return all(isinstance(u.operation, IndexCastOp) for r in indices for u in r.uses)
 
 
+def _is_fixed(op: Operation, loop: loops.ForOp) -> bool:
+    """Whether an operation loads a scalar of scratch memory that a loop, which runs, only loads.
+
+    LLVM would hoist the load too, but after what is computed of it.
+    """
+    if not isinstance(op, loops.LoadOp) or not isinstance(op.buffer.owner, loops.AllocaOp):
+        return False
+    if isinstance(op.result.type, VectorType) or not (loop.extent.data.constant or 0) > 0:
+        return False
+    users = [use.operation for use in op.buffer.uses]
+    return all(isinstance(u, loops.LoadOp) or not loop.is_ancestor(u) for u in users)
+
+
 @dataclass(frozen=True)
 class HoistInvariantsPass(ModulePass):
-    """Move pure operations on data out of the loops in which they are invariant."""
+    """Move pure operations on data, and scalars in scratch memory, out of loops.
+
+    They are invariant in the loop, and a load moves if the loop has a constant trip count.
+    """
 
     name = "hoist-invariants"
 

@@ -31,6 +31,7 @@ from .rules.loop_partition import partition_loops
 from .rules.merge import merge_consumers, merge_rows
 from .rules.parallelize import parallelize
 from .rules.register_tile import tile_reductions
+from .rules.row_groups import group_rows
 from .rules.row_reductions import split_long_reductions, tile_rows, vectorize_arg_reductions
 from .rules.sliding_windows import tile_windows
 from .rules.storage import compact_buffers
@@ -46,6 +47,7 @@ RULES: dict[str, Rule] = {
     "split-reductions": split_long_reductions,
     "argument-reductions": vectorize_arg_reductions,
     "row-reductions": tile_rows,
+    "row-groups": group_rows,
     "fuse-rows": merge_rows,
     "winograd": tile_winograd,
     "sliding-windows": tile_windows,

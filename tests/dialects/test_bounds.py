@@ -111,6 +111,11 @@ def test_what_is_simplified():
         assert simplify(expr // 8 * 8 * n + expr % 8 * n + j, {}) == expr * n + j
         assert simplify(expr // 8 * 8 + (expr + 1) % 8, {}) != expr
     assert simplify((i * 8 + j) % 8, ranges) == j
+    assert simplify((i * 8 + j) // 32, ranges) == i // 4
+    assert simplify((i * 8 + j) % 32, ranges) == i % 4 * 8 + j
+    assert simplify((i * 8 + j + 40) % 24, ranges) == (i + 5) % 3 * 8 + j
+    for expr in ((i * 8 + j + 1) // 32, (i * 4 + j) % 32, (i * 8 + j) // 12, (i * 8 + j) // n):
+        assert simplify(expr, ranges) == expr
     assert simplify(minimum(j, 8), ranges) == j and simplify(maximum(j, 0), ranges) == j
     assert simplify(minimum(i, n), ranges) == i
     assert simplify((i * 8 + j + 1) // 8, ranges) == i + (j + 1) // 8

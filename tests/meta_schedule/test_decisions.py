@@ -8,8 +8,10 @@ from tuned_kernels import matmul, tiled
 from xrelax import tir
 from xrelax.backend.target import Target
 from xrelax.dialects.diagnostics import Diagnostic
+from xrelax.ir.module import IRModule
 from xrelax.lowering.schedule.blocks import ScheduleError
 from xrelax.lowering.schedule.primitives.decisions import Decisions
+from xrelax.meta_schedule.relax_integration import extract_tasks
 from xrelax.meta_schedule.space_generator import (
     PostOrderApply,
     ScheduleFn,
@@ -17,6 +19,8 @@ from xrelax.meta_schedule.space_generator import (
     default_sample,
     replayed_sample,
 )
+from xrelax.meta_schedule.workload import Workload
+from xrelax.script import from_source
 
 TARGET = Target("llvm -mtriple=x86_64-linux-gnu -mcpu=znver4")
 
@@ -82,6 +86,40 @@ def test_random_schedules_replay_from_json(seed):
     sample = PostOrderApply().sample(module, TARGET, Decisions(random=Random(seed)))
     trace = tir.schedule.Trace.from_json(sample.trace.as_json())
     assert replayed_sample(module, trace).key == sample.key
+
+
+ROWS = "x: R.Tensor((64, 256), 'float32')"
+LONG_ROWS = "x: R.Tensor((4, 8192), 'float32')"
+HEADS = ", ".join(f"{n}: R.Tensor((1, 64, 2, 32), 'float32')" for n in "qkv")
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize(
+    ("params", "value", "names"),
+    [
+        (ROWS, "R.nn.softmax(x)", {"T_softmax_maxelem.group", "T_softmax_exp.rows"}),
+        (LONG_ROWS, "R.nn.softmax(x)", {"T_softmax_exp.place", "T_softmax.vectors"}),
+        (ROWS, "R.sum(x, axis=[1])", {"T_sum.rows", "T_sum.lanes"}),
+        (ROWS, "R.argmax(x, axis=1)", {"T_argmax.vectors"}),
+        (ROWS, "R.nn.gelu(x)", {"T_gelu.vectors"}),
+        (
+            "x: R.Tensor((1, 8, 32, 32), 'float32')",
+            "R.nn.max_pool2d(x, pool_size=(2, 2), strides=(2, 2))",
+            {"max_pool.unroll"},
+        ),
+        (HEADS, "R.nn.attention(q, k, v)", {"T_scores.tile", "T_scores.copies"}),
+    ],
+)
+def test_choices_of_rules(params, value, names):
+    main = from_source(f"@R.function\ndef main({params}):\n    return {value}\n")
+    (task,) = extract_tasks(IRModule({"main": main}), TARGET)
+    module, space = Workload.of(task.mod).mod, PostOrderApply()
+    default = default_sample(module, TARGET)
+    assert names <= default.values.keys()
+    for seed in range(2):
+        drawn = space.sample(module, TARGET, Decisions(random=Random(seed)))
+        assert replayed_sample(module, drawn.trace).key == drawn.key
+        assert space.sample(module, TARGET, Decisions(drawn.values)).key == drawn.key
 
 
 def test_samples_of_a_function_are_decisions():

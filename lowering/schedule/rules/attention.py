@@ -223,7 +223,7 @@ def _schedule(sch: Schedule, stages: _Stages, target: Target) -> None:
     sch.reorder(*map(sch.rv, outer), sch.rv(row), sch.rv(column))
     panels = [_Panels.of(sch, c, t, lanes) for c, t in ((scores, first), (values, second))]
     queries, _ = sch.strip_mine(sch.rv(row), size)
-    block, head = sch.loop(queries), _loop_of_copies(outer)
+    block, head = sch.loop(queries), _loop_of_copies(sch, outer, stages)
     group = first.vectors * lanes
     for stage in (*stages.after[::-1], values.block, *stages.between[::-1]):
         sch.compute_at(sch.rv(stage), queries)
@@ -251,10 +251,12 @@ def _decide_queries(
     return default if default == 1 else sch.decide(f"{name}.queries", default, lambda: sizes)
 
 
-def _loop_of_copies(outer: Sequence[tir.ForOp]) -> tir.ForOp | None:
+def _loop_of_copies(sch: Schedule, outer: Sequence[tir.ForOp], stages: _Stages) -> tir.ForOp | None:
     """The loop over heads, for whose iterations panels are copied, unless threads share blocks."""
     heads = [loop.extent.data.constant for loop in outer]
-    return outer[-1] if heads and (None in heads or prod(h or 1 for h in heads) >= HEADS) else None
+    is_many = bool(heads) and (None in heads or prod(h or 1 for h in heads) >= HEADS)
+    name, choices = f"{stages.scores.block.block_name.data}.copies", (0, 1) if heads else ()
+    return outer[-1] if sch.decide(name, int(is_many), lambda: choices) else None
 
 
 def _skip_hidden(sch: Schedule, block: tir.BlockOp, around: tir.ForOp, group: int) -> None:

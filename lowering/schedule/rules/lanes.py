@@ -33,6 +33,12 @@ COMBINING = 12
 WINDOW = 32
 """Reductions of at most this many elements, such as pooling windows, are unrolled."""
 
+STRIPS = (1, 2, 4, 8)
+"""Vectors in a strip that a search may try."""
+
+LONGEST_UNROLLED = 64
+"""Reductions of at most this many elements may be unrolled by a search."""
+
 TILE = 4
 """The maximum trip count of a loop that is kept inside the vectorized reduction and unrolled."""
 
@@ -48,28 +54,56 @@ class Lanes:
 def vectorize_nests(sch: Schedule, func: tir.PrimFuncOp, target: Target) -> None:
     """Vectorize the cheapest loop of every nest of plain loops, if one can be vectorized."""
     for block in blocks_in(func):
-        choice = choose_lanes(block, target)
-        if choice is not None:
-            run_in_lanes(sch, block, choice.loop)
+        found = lanes_of(block, target)
+        if found:
+            loop = _decide_loop(sch, block, found)
+            run_in_lanes(sch, block, _decide_strip(sch, block, loop, target))
+
+
+def _decide_loop(sch: Schedule, block: tir.BlockOp, found: list[Lanes]) -> tir.ForOp:
+    """The cheapest loop, or that of a search; loops are numbered from the outermost."""
+    loops = nest_loops(block)
+    costs = {loops.index(lanes.loop): lanes.cost for lanes in found}
+    name, default = f"{block.block_name.data}.lanes", next(iter(costs))
+    return loops[sch.decide(name, default, lambda: costs, lambda number: costs[number])]
+
+
+def _decide_strip(sch: Schedule, block: tir.BlockOp, loop: tir.ForOp, target: Target) -> tir.ForOp:
+    """The loop, or strips of some vectors of an elementwise block, which become straight-line."""
+    extent, strides = loop.extent.data.constant, Strides(block)
+    if block.init is not None or extent is None or not strides.loads:
+        return loop
+    lanes = target.lanes(max(8 * byte_width(s.value.type) for s in strides.stores))
+    counts = [n for n in STRIPS if extent % (n * lanes) == 0 and extent > n * lanes]
+    vectors = sch.decide(f"{block.block_name.data}.vectors", 0, lambda: counts)
+    return sch.loop(sch.split(sch.rv(loop), [None, vectors * lanes])[1]) if vectors else loop
 
 
 def choose_lanes(block: tir.BlockOp, target: Target) -> Lanes | None:
     """The cheapest loop of a block to vectorize; `None` if a loop is not plain or none is "
     "profitable."""
+    return next(iter(lanes_of(block, target)), None)
+
+
+def lanes_of(block: tir.BlockOp, target: Target) -> list[Lanes]:
+    """The loops of a block that can be vectorized with profit, the cheapest first.
+
+    None if a loop is not plain.
+    """
     loops = nest_loops(block)
     try:
         for loop in loops:
             verify_plain(loop)
     except ScheduleError:
-        return None
+        return []
     own = {loop.loop_var for loop in loops}
     if block.predicates.data or any(own & {*loop.operands_} for loop in loops):
-        return None
+        return []
     strides = Strides(block)
     costs = [(loop, _cost(loop, strides, target)) for loop in loops]
     found = [Lanes(loop, cost) for loop, cost in costs if cost is not None]
     cheapest = sorted(found, key=lambda lanes: lanes.cost)
-    return next((lanes for lanes in cheapest if _runs_in_any_order(lanes.loop, block)), None)
+    return [lanes for lanes in cheapest if _runs_in_any_order(lanes.loop, block)]
 
 
 def _cost(loop: tir.ForOp, strides: Strides, target: Target) -> float | None:
@@ -114,11 +148,20 @@ def run_in_lanes(sch: Schedule, block: tir.BlockOp, loop: tir.ForOp) -> None:
     if order != loops and not sch.applies(sch.reorder, *map(sch.rv, order)):
         if loops[-1] is not loop:
             return
-    if not is_reduction and _is_window(inside, block):
+    if not is_reduction and inside and _decide_unroll(sch, block, inside):
         behind = inside
     for tile in behind:
         sch.unroll(sch.rv(tile))
     sch.vectorize(sch.rv(loop))
+
+
+def _decide_unroll(sch: Schedule, block: tir.BlockOp, loops: list[tir.ForOp]) -> bool:
+    """Whether the reduction loops inside of lanes are unrolled."""
+    is_window = _is_window(loops, block)
+    extents = [loop.extent.data.constant for loop in loops]
+    is_short = None not in extents and prod(e or 1 for e in extents) <= LONGEST_UNROLLED
+    choices = (0, 1) if is_short else ()
+    return bool(sch.decide(f"{block.block_name.data}.unroll", int(is_window), lambda: choices))
 
 
 def _is_window(loops: list[tir.ForOp], block: tir.BlockOp) -> bool:

@@ -46,6 +46,9 @@ MOST_RESULTS = 512
 LONG = 16
 """The least elements of a row for which vectorization is profitable."""
 
+ANY, APART = -1, -2
+"""Choices of a search besides the number of a loop: the best one by the rule, and none."""
+
 
 def merge_rows(sch: Schedule, func: tir.PrimFuncOp, target: Target) -> None:
     """Fuse the nests of several reductions, such as those of a softmax, over shared loops.
@@ -65,7 +68,7 @@ def merge_consumers(sch: Schedule, func: tir.PrimFuncOp, target: Target) -> None
 def _merge(sch: Schedule, func: tir.PrimFuncOp, target: Target, only_rows: bool) -> None:
     done: list[Operation] = []
     for statement in list(statements(func).ops):
-        block = _movable_block(statement)
+        block = movable_block(statement)
         nest = None if block is None else _producer(block, done)
         if block is not None and nest is not None:
             if not (only_rows and any(has_reuse(b) for b in blocks_in(nest))):
@@ -74,7 +77,7 @@ def _merge(sch: Schedule, func: tir.PrimFuncOp, target: Target, only_rows: bool)
         done.append(statement)
 
 
-def _movable_block(statement: Operation) -> tir.BlockOp | None:
+def movable_block(statement: Operation) -> tir.BlockOp | None:
     """The only block of a perfect nest of serial loops; `None` for reductions with reuse."""
     blocks = blocks_in(statement)
     if len(blocks) != 1 or perfect_nest(blocks[0]) is not statement or has_reuse(blocks[0]):
@@ -95,10 +98,14 @@ def _merge_into(sch: Schedule, block: tir.BlockOp, nest: Operation, target: Targ
 
     That is the innermost loop. After a reduction it is the innermost one in which the block still
     has long rows, since a tile of results is too narrow for vectors. A block that reduces over rows
-    keeps the loop over its results, which is vectorized.
+    keeps the loop over its results, which is vectorized. A search may try another loop first.
     """
     lanes = _lanes_of_reductions(nest, target)
     loops = [loop for loop in _loops_of_producers(block, nest) if loop not in lanes]
+    places = range(APART, len(loops))
+    place = sch.decide(f"{block.block_name.data}.place", ANY, lambda: places)
+    if place == APART:
+        return False
     own_lanes = _lanes_of_reductions(perfect_nest(block), target)
     preferred = (
         loop
@@ -106,7 +113,8 @@ def _merge_into(sch: Schedule, block: tir.BlockOp, nest: Operation, target: Targ
         if (not own_lanes and not _loops_in(loop)) or _has_long_rows(block, loop, nest)
     )
     tried: set[tir.ForOp] = set()
-    for loop in chain(preferred, () if own_lanes else loops):
+    chosen = () if place == ANY else (loops[place],)
+    for loop in chain(chosen, preferred, () if own_lanes else loops):
         if loop in tried:
             continue
         tried.add(loop)

@@ -34,6 +34,9 @@ ROWS = (4, 3, 2)
 ACCUMULATORS = 8
 """Vector registers for each row: accumulators, and loads in flight."""
 
+VECTORS = 2
+"""Vectors of results that an arg-reduction keeps."""
+
 SHORT = 4
 """The least vectors of elements for which a vectorized arg-reduction is profitable."""
 
@@ -68,7 +71,7 @@ def _split_once(sch: Schedule, block: tir.BlockOp, target: Target) -> tir.BlockO
         part = _part(outer)
         parts = None if part is None else sch.try_(sch.split, sch.rv(outer), [None, part])
         partial = None if parts is None else sch.try_(sch.rfactor, parts[0])
-    elif outer is lanes.loop or prod(extents) * _element_bytes(block) <= target.caches.l1:
+    elif outer is lanes.loop or prod(extents) * element_bytes(block) <= target.caches.l1:
         return None
     else:
         partial = sch.try_(sch.rfactor, sch.rv(outer))
@@ -90,7 +93,8 @@ def _part(loop: tir.ForOp) -> int | None:
     return next((n for n in range(PART, PART // 16, -1) if count % n == 0), None)
 
 
-def _element_bytes(block: tir.BlockOp) -> int:
+def element_bytes(block: tir.BlockOp) -> int:
+    """The size of the widest elements that a block loads."""
     loads = [op for op in operations_in(block) if isinstance(op, tir.LoadOp)]
     return max(byte_width(op.result.type) for op in loads)
 
@@ -106,13 +110,13 @@ def _tile(sch: Schedule, block: tir.BlockOp, target: Target) -> None:
     if block.init is None or has_reuse(block):
         return
     loops = nest_loops(block)
-    row = _row_position(block, target)
+    row = row_position(block, target)
     if row is None or (count := loops[row].extent.data.constant) is None:
         return
     most = target.vector_registers // ACCUMULATORS
     fitting = [f for f in (*ROWS, 1) if f <= most and count % f == 0]
     elements = prod(op.extent.data.constant or 0 for op in loops)
-    is_far = elements * _element_bytes(block) > target.caches.l3
+    is_far = elements * element_bytes(block) > target.caches.l3
     default = fitting[0] if is_far else 1
     rows = sch.decide(f"{block.block_name.data}.rows", default, lambda: fitting)
     if rows > 1:
@@ -120,7 +124,7 @@ def _tile(sch: Schedule, block: tir.BlockOp, target: Target) -> None:
         sch.reorder(outer, *map(sch.rv, loops[row + 1 :]), inner)
 
 
-def _row_position(block: tir.BlockOp, target: Target) -> int | None:
+def row_position(block: tir.BlockOp, target: Target) -> int | None:
     """The position of the last spatial loop, if these come first and a reduction is vectorized."""
     lanes = choose_lanes(block, target)
     if lanes is None or iterator_kinds(lanes.loop, block) != {"reduce"}:
@@ -145,7 +149,8 @@ def vectorize_arg_reductions(sch: Schedule, func: tir.PrimFuncOp, target: Target
         if not contiguous:
             continue
         loop, bits = contiguous[-1], max(8 * byte_width(s.value.type) for s in strides.stores)
-        lanes, extent = 2 * target.lanes(bits), loop.extent.data.constant
+        name, extent = block.block_name.data, loop.extent.data.constant
+        lanes = target.lanes(bits) * sch.decide(f"{name}.vectors", VECTORS, lambda: (1, 2, 4))
         if extent is None or extent < SHORT * lanes or not _is_in_any_order(block):
             continue
         whole = sch.rv(loop)

@@ -10,10 +10,13 @@
 A tile loads and stores whole cache lines, and uses each while it is in the cache. The two inner
 loops are a square, which `vectorize-loops` loads by rows and transposes in registers. Successive
 squares are adjacent in the operand whose rows are farther apart: a few lines of the same row if it
-is loaded, as above, or a whole row if it is stored.
+is loaded, as above, or a whole row if it is stored. So are they if the lines of stored rows share
+places in the first cache, which would evict them before the next square.
 """
 
 from __future__ import annotations
+
+from math import gcd
 
 from ....backend.machine_model import LINE
 from ....backend.target import Target
@@ -30,6 +33,9 @@ LINES = (4, 3, 2, 1)
 """Lines of each row of an operand in a tile; the first that divides their number is taken. If that
 is symbolic, the last tiles have fewer."""
 
+PAGE = 4096
+"""The usual size of a way of the first cache: addresses that differ by it have the same places."""
+
 
 def tile_transposes(sch: Schedule, func: tir.PrimFuncOp, target: Target) -> None:
     """Tile every elementwise block with a load that is contiguous along another loop."""
@@ -42,17 +48,28 @@ def tile_transposes(sch: Schedule, func: tir.PrimFuncOp, target: Target) -> None
             store = Strides(block).stores[0]
             size = byte_width(store.value.type)
             width = max(target.lanes(8 * size), LINE // size)
-            far = _stores_far(block, lanes.loop, other)
+            far = _stores_far(block, lanes.loop, other, target)
             _tile(sch, block, lanes.loop, other, width, far)
 
 
-def _stores_far(block: tir.BlockOp, columns: tir.ForOp, rows: tir.ForOp) -> bool:
-    """Whether the row stride of stores is at least that of loads."""
+def _stores_far(block: tir.BlockOp, columns: tir.ForOp, rows: tir.ForOp, target: Target) -> bool:
+    """Whether the row stride of stores is at least that of loads, or evicts lines too early."""
     strides = Strides(block)
     stored = strides.store_steps(rows.loop_var)
     loaded = strides.load_steps(columns.loop_var)
     lengths = [max(map(_length, steps), default=0) for steps in (stored, loaded)]
-    return lengths[0] >= lengths[1]
+    size = byte_width(strides.stores[0].value.type)
+    return lengths[0] >= lengths[1] or any(_collides(step, size, target) for step in stored)
+
+
+def _collides(step: IntExpr | None, size: int, target: Target) -> bool:
+    """Whether the first cache has no places for lines of half the rows of a tile.
+
+    Addresses have few places if they differ by multiples of a large power of two.
+    """
+    nbytes = 0 if step is None or step.constant is None else abs(step.constant) * size
+    apart = max(gcd(nbytes, PAGE), LINE) if nbytes else LINE
+    return target.caches.l1 // apart < LINES[0] * LINE // size // 2
 
 
 def _length(step: IntExpr | None) -> int:

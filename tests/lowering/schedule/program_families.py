@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import prod
 
-from drawn_programs import FLOATS, Draw, Program
+from drawn_programs import FLOATS, Dim, Draw, Program, dim
 
 
 def product(d: Draw) -> Program:
@@ -148,8 +149,16 @@ def extremes(d: Draw) -> Program:
 
 def norms(d: Draw) -> Program:
     """Softmax along an axis, layer norm, RMS norm, log softmax, variances."""
+    return _norm(d, d.dims("ijk"[: d.pick((1, 2, 2, 3))], least=2))
+
+
+def norms_of_short_rows(d: Draw) -> Program:
+    """The same of enough rows for groups of them."""
+    return _norm(d, [dim(d.pick((34, 64, 96))), dim(d.pick((16, 33, 64, 200)))])
+
+
+def _norm(d: Draw, shape: Sequence[Dim]) -> Program:
     d.among(("float32", "float64"))
-    shape = d.dims("ijk"[: d.pick((1, 2, 2, 3))], least=2)
     axis, last = d.pick(range(len(shape))), shape[-1]
     x, terms = d.tensor(*shape), shape[-1]
     if d.chance(40):
@@ -317,6 +326,7 @@ FAMILIES = (
     long_sums,
     extremes,
     norms,
+    norms_of_short_rows,
     product_and_norm,
     elements,
     transposes,

@@ -43,7 +43,7 @@ loops.func @count(%X: !tir.buffer<[n], f32>) symbols [n] noalias {
   }
 }
 
-// Loads stay: the loop may store what they load, or may not run.
+// Loads of tensors stay: the loop may store what they load, or may not run.
 // CHECK-LABEL: loops.func @loads
 // CHECK-NEXT:    loops.for %i in (0, n) {
 // CHECK-NEXT:      %s = loops.load %S[0]
@@ -52,5 +52,34 @@ loops.func @loads(%S: !tir.buffer<[1], f32>, %X: !tir.buffer<[n], f32>) symbols 
     %s = loops.load %S[0] : !tir.buffer<[1], f32> -> f32
     %t = arith.addf %s, %s : f32
     loops.store %t, %X[%i] : !tir.buffer<[n], f32>, f32
+  }
+}
+
+// A scalar in scratch memory is loaded once, if the loop runs and stores none there.
+// CHECK-LABEL: loops.func @scratch
+// CHECK:         %s = loops.load %S[%i]
+// CHECK-NEXT:    %r = math.rsqrt %s
+// CHECK-NEXT:    loops.for %j in (0, 64) {
+// CHECK-NEXT:      loops.store %r, %Y[%i, %j]
+// CHECK:         loops.for %k in (0, n) {
+// CHECK-NEXT:      loops.load %S[%i]
+// CHECK:         loops.for %k_1 in (0, 8) {
+// CHECK-NEXT:      loops.load %S[0]
+loops.func @scratch(%Y: !tir.buffer<[8, 64], f32>, %Z: !tir.buffer<[n], f32>) symbols [n] noalias {
+  %S = loops.alloca : !tir.buffer<[8], f32>
+  loops.for %i in (0, 8) {
+    loops.for %j in (0, 64) {
+      %s = loops.load %S[%i] : !tir.buffer<[8], f32> -> f32
+      %r = math.rsqrt %s : f32
+      loops.store %r, %Y[%i, %j] : !tir.buffer<[8, 64], f32>, f32
+    }
+    loops.for %k in (0, n) {
+      %t = loops.load %S[%i] : !tir.buffer<[8], f32> -> f32
+      loops.store %t, %Z[%k] : !tir.buffer<[n], f32>, f32
+    }
+    loops.for %k in (0, 8) {
+      %u = loops.load %S[0] : !tir.buffer<[8], f32> -> f32
+      loops.store %u, %S[%k] : !tir.buffer<[8], f32>, f32
+    }
   }
 }

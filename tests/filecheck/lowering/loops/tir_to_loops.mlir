@@ -325,7 +325,7 @@ tir.prim_func @tiles(%X: !tir.buffer<[64, m], f32>, %Y: !tir.buffer<[64], f32>) 
 // CHECK-NEXT:    loops.for %f in (0, 32) {
 // CHECK-NEXT:      loops.for %j in (0, 4) {
 // CHECK-NEXT:        %one = arith.constant 1.000000e+00 : f32
-// CHECK-NEXT:        loops.store %one, %X[(%f * 4 + %j) floordiv 16, ((%f * 4 + %j) mod 16) floordiv 4 + 2]
+// CHECK-NEXT:        loops.store %one, %X[%f floordiv 4, %f mod 4 + 2]
 // CHECK-NEXT:      }
 // CHECK-NEXT:    }
 tir.prim_func @fused(%X: !tir.buffer<[8, n], f32>) {
