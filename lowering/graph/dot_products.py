@@ -15,6 +15,8 @@ So are products of integers that are converted to a wider dtype, minus their zer
 weight is constant, so are its words and the sums over it; that of a convolution of integers has to
 be. The data may have a scale for each row, or for each image. Sums are exact; floats are scaled
 once, after the sum. Products of bf16 are summed in float32, those of `relax.nn.attention` too.
+Convolutions of bf16 or f16 that are quicker with fewer products become ones of float32 for
+`use-winograd`.
 """
 
 from __future__ import annotations
@@ -46,6 +48,7 @@ from .fold_constant import known_array
 from .graph_builder import GraphBuilder, dims_of, dtype_of, replace_result
 from .layers import is_attention
 from .narrow_values import Narrow, narrow_form
+from .winograd import in_float32
 from .written import Written, touches, written_values
 
 _CONVOLUTIONS: dict[type[Operation], type[WordsConvolutionOp]] = {
@@ -296,7 +299,7 @@ def _visit(op: Operation, written: Written, target: Target) -> None:
         found = _product(op, target)
     elif type(op) in _CONVOLUTIONS:
         assert isinstance(op, ForwardConvolutionOp)
-        found = _convolution(op, target)
+        found = in_float32(op, written, target) or _convolution(op, target)
     elif is_attention(op, "bfloat16"):
         found = _attention(op, target)
     if found is not None:

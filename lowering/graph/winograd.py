@@ -19,28 +19,29 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp, f32
-from xdsl.ir import Operation
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from ...backend.target import Target
 from ...dialects import relax
 from ...dialects.relax.operators.convolution import Conv2dOp
 from ...dialects.relax.operators.winograd import TAPS
+from ...dialects.relax.operators.words import numbers_in_word
 from ..functions import graph_functions
 from ..schedule.rules.winograd_cost import Blocking, Convolution
 from .fold_constant import is_computed_from_constants
-from .graph_builder import GraphBuilder, replace_result
+from .graph_builder import GraphBuilder, dtype_of, replace_result
 from .written import Written, touches, written_values
 
 
-def _sizes(op: Conv2dOp, lanes: int) -> Convolution | None:
+def _sizes(op: Conv2dOp, lanes: int, dtype: str) -> Convolution | None:
     """The sizes of a convolution that has the other form; `None` for others."""
     attributes = op.attribute_values()
     types = (op.data.type, op.weight.type, op.result.type)
     shapes: list[dict[str, int]] = []
     for type_, layout in zip(types, op.layouts(attributes), strict=True):
-        if not isinstance(type_, relax.TensorType) or type_.known_element != f32:
+        if not isinstance(type_, relax.TensorType) or type_.dtype != dtype:
             return None
         dims = zip(layout, type_.dims or (), strict=False)
         shapes.append({letter: d.constant for letter, d in dims if d.constant})
@@ -54,16 +55,30 @@ def _sizes(op: Conv2dOp, lanes: int) -> Convolution | None:
 
 
 def blocking_of(
-    op: Operation, written: Written, target: Target, rate: float = 1.0
+    op: Operation, written: Written, target: Target, rate: float = 1.0, dtype: str = "float32"
 ) -> Blocking | None:
-    """How a convolution is computed with fewer products, if that is quicker.
+    """How a convolution of a dtype is computed in float32 with fewer products, if that is quicker.
 
     `rate` is how many times as quick as in float32 the direct form is.
     """
     if not isinstance(op, Conv2dOp) or touches(op, written):
         return None
-    sizes = _sizes(op, target.lanes(32)) if is_computed_from_constants(op.weight) else None
+    sizes = _sizes(op, target.lanes(32), dtype) if is_computed_from_constants(op.weight) else None
     return None if sizes is None else sizes.blocking(target, rate)
+
+
+def in_float32(op: Operation, written: Written, target: Target) -> SSAValue | None:
+    """A convolution of short floats in float32, if it is quicker with fewer products there."""
+    if not isinstance(op, Conv2dOp) or (dtype := dtype_of(op.data)) not in ("bfloat16", "float16"):
+        return None
+    has_dots = dtype == "bfloat16" and target.isa.bfdot(target.isa.vector_bits) is not None
+    rate = numbers_in_word(dtype) if has_dots else 1
+    if blocking_of(op, written, target, rate, dtype) is None:
+        return None
+    build, name = GraphBuilder(op), op.name.removeprefix("relax.")
+    wide = [build("astype", v, dtype="float32") for v in op.operands]
+    found = build(name, *wide, **{**op.attribute_values(), "out_dtype": "float32"})
+    return build("astype", found, dtype=dtype)
 
 
 def _replace(op: Conv2dOp, blocking: Blocking) -> None:

@@ -213,3 +213,13 @@ def test_infinities_are_those_of_the_terms():
     block = Block("b", (R,), (load("Y"),), "reduce", value, "add")
     (y,) = results(block, Buffer("Y", X32, ()), X=np.float32([0.1, np.inf, 2, 3, 4]))
     assert (y.data, y.error) == (np.inf, None)
+
+
+def test_denormal_numbers_of_bfloat16_may_be_zeros():
+    data = np.array([1e-40, -2.0**-130, 0, 2.0**-125, 1], np.float32)
+    for found in (
+        cast(Value("float32", data), "bfloat16"),
+        operate("add", "bfloat16", [Value("bfloat16", data), Value("bfloat16", 0 * data)]),
+    ):
+        np.testing.assert_array_equal(found.bound > 0, [True, True, False, False, False])
+        assert (np.abs(found.data) <= found.bound)[:2].all()

@@ -16,7 +16,8 @@ from .syntax import FLOATS
 
 Array = np.ndarray[Any, Any]
 EPSILON = {"float16": 2.0**-11, "bfloat16": 2.0**-8, "float32": 2.0**-24, "float64": 2.0**-53}
-TINY = {"float16": 2.0**-24, "bfloat16": 2.0**-133, "float32": 2.0**-149, "float64": 5e-324}
+TINY = {"float16": 2.0**-24, "bfloat16": 2.0**-126, "float32": 2.0**-149, "float64": 5e-324}
+"""The least number that a program tells from 0; `vcvtneps2bf16` writes denormals as zeros."""
 RANGE = {
     "float16": (2.0**-14, 65504.0),
     "bfloat16": (2.0**-126, 2.0**127 * (2 - 2.0**-7)),
@@ -54,6 +55,14 @@ def of_function(
         error = np.where(np.isnan(error) | np.isinf(bound), np.inf, error)
     error = np.where(_may_overflow(exact, error, dtype), np.inf, error)
     return np.where(is_sure, 0.0, error)
+
+
+def of_flushed(dtype: str, found: Array, error: Array | None) -> Array | None:
+    """The bound of numbers that are rounded to a dtype, of which denormals may become zeros."""
+    size = np.abs(found.astype(float))
+    if dtype != "bfloat16" or not (flushed := (size > 0) & (size <= TINY[dtype])).any():
+        return error
+    return np.where(flushed, size, 0.0) + (0.0 if error is None else error)
 
 
 def _may_overflow(exact: Array, error: Array, dtype: str) -> Array:

@@ -11,7 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from .bounds import of_comparison, of_function, of_operation, of_small_quotient, of_step
+from .bounds import (
+    of_comparison,
+    of_flushed,
+    of_function,
+    of_operation,
+    of_small_quotient,
+    of_step,
+)
 from .syntax import FLOATS, INDEX, INTEGERS
 
 Array = np.ndarray[Any, Any]
@@ -178,7 +185,7 @@ def operate(op: str, dtype: str, args: list[Value]) -> Value:
         if op == "div" and args[1].zeros is not None:
             open_sign = np.where(args[1].zeros & np.isinf(found), np.inf, 0.0)
             error = open_sign if error is None else np.maximum(error, open_sign)
-        return Value(dtype, found, error, zeros)
+        return Value(dtype, found, of_flushed(dtype, found, error), zeros)
 
 
 def _either_zeros(op: str, dtype: str, found: Array, args: list[Value]) -> Array | None:
@@ -207,7 +214,7 @@ def cast(value: Value, dtype: str) -> Value:
         found = _cast(value.data, value.dtype, dtype)
         zeros = None if value.zeros is None or dtype not in FLOATS else value.zeros & (found == 0)
         if value.error is None:
-            return Value(dtype, found, None, zeros)
+            return Value(dtype, found, of_flushed(dtype, found, None), zeros)
         if value.dtype not in FLOATS:
             error = np.where(value.error > 0, np.inf, 0.0)
         elif dtype in FLOATS:

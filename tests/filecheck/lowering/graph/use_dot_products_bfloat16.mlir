@@ -88,3 +88,22 @@ relax.func @one_query(%q: !relax.tensor<[1, 1, 2, 8], bf16>, %k: !relax.tensor<[
   %0 = relax.nn.attention %q, %k, %v : !relax.tensor<[1, 1, 2, 8], bf16>, !relax.tensor<[1, m, 2, 8], bf16>, !relax.tensor<[1, m, 2, 8], bf16> -> !relax.tensor<[1, 1, 2, 8], bf16>
   relax.return %0 : !relax.tensor<[1, 1, 2, 8], bf16>
 }
+
+// -----
+
+// A convolution that is quicker with fewer products is one of f32 for them; a short one is not.
+
+// CHECK-LABEL: @fewer_products
+// CHECK:         %[[X:.*]] = relax.astype %x {dtype = f32}
+// CHECK-NEXT:    %[[W:.*]] = relax.astype %w {dtype = f32}
+// CHECK-NEXT:    %[[Y:.*]] = relax.nn.conv2d %[[X]], %[[W]] {{.*}} -> !relax.tensor<[1, 64, 56, 56], f32>
+// CHECK-NEXT:    relax.astype %[[Y]] {dtype = bf16}
+// CHECK:         relax.nn.conv2d_words
+relax.func @fewer_products(%x: !relax.tensor<[1, 64, 56, 56], bf16>, %y: !relax.tensor<[1, 2, 56, 56], bf16>) -> tuple<!relax.tensor<[1, 64, 56, 56], bf16>, !relax.tensor<[1, 64, 56, 56], bf16>> {
+  %w = relax.zeros {shape = [#sym.expr<64>, #sym.expr<64>, #sym.expr<3>, #sym.expr<3>], dtype = bf16} : !relax.tensor<[64, 64, 3, 3], bf16>
+  %v = relax.zeros {shape = [#sym.expr<64>, #sym.expr<2>, #sym.expr<3>, #sym.expr<3>], dtype = bf16} : !relax.tensor<[64, 2, 3, 3], bf16>
+  %0 = relax.nn.conv2d %x, %w {padding = array<i64: 1, 1, 1, 1>} : !relax.tensor<[1, 64, 56, 56], bf16>, !relax.tensor<[64, 64, 3, 3], bf16> -> !relax.tensor<[1, 64, 56, 56], bf16>
+  %1 = relax.nn.conv2d %y, %v {padding = array<i64: 1, 1, 1, 1>} : !relax.tensor<[1, 2, 56, 56], bf16>, !relax.tensor<[64, 2, 3, 3], bf16> -> !relax.tensor<[1, 64, 56, 56], bf16>
+  %2 = relax.tuple(%0, %1) : (!relax.tensor<[1, 64, 56, 56], bf16>, !relax.tensor<[1, 64, 56, 56], bf16>) -> tuple<!relax.tensor<[1, 64, 56, 56], bf16>, !relax.tensor<[1, 64, 56, 56], bf16>>
+  relax.return %2 : tuple<!relax.tensor<[1, 64, 56, 56], bf16>, !relax.tensor<[1, 64, 56, 56], bf16>>
+}
