@@ -45,8 +45,6 @@ from ...dialects.relax.operators.base import evaluated
 from ...dialects.relax.operators.conversion import AstypeOp
 from ...dialects.relax.types import tensors_in
 from ...dialects.sym import expr_symbols
-from ...reference import EvaluationError
-from ...reference import evaluate as evaluate_function
 from ...runtime.dtype import bfloat16_to_float32, to_bfloat16
 from ..functions import functions_by_name, graph_functions
 from ..sizes import LARGEST_FOLDED, are_worth_keeping, known_bytes
@@ -182,6 +180,8 @@ class FoldOperator(RewritePattern):
         self, op: relax.CallTIROp, arrays: Sequence[NDArray[Any]]
     ) -> list[NDArray[Any]] | None:
         """The results of a kernel; None if it needs symbols or has no defined result."""
+        from ...reference import EvaluationError, evaluate  # which builds do not need
+
         types = tensors_in(op.result.type)
         assert self.module is not None
         if op.tir_vars is not None or op.callee_name not in functions_by_name(self.module):
@@ -192,7 +192,7 @@ class FoldOperator(RewritePattern):
         ]
         copies = [np.array(a) for a in arrays]
         try:
-            found = evaluate_function(self.module, op.callee_name, [*copies, *outputs])
+            found = evaluate(self.module, op.callee_name, [*copies, *outputs])
         except EvaluationError:
             return None
         return found[len(arrays) :]

@@ -20,7 +20,7 @@ def error_of(name: str, *operands: str, **attributes: Any) -> str:
         (["[2, 3], f16", "[3, 4], f16"], {"out_dtype": "float32"}, "[2, 4], f32"),
         (["[b, n, k], f32", "[b, m, k], f32"], {"transpose_rhs": True}, "[b, n, m], f32"),
         (["[k], f32", "[m, k], f32"], {"transpose_rhs": True}, "[m], f32"),
-        (["[k], f32", "rank 2, f32"], {"transpose_rhs": True}, "*, f32"),
+        (["[k], f32", "rank 2, f32"], {"transpose_rhs": True}, "rank 1, f32"),
         (["*, ?", "*, ?"], {"out_dtype": "int32"}, "*, i32"),
     ],
 )
