@@ -23,10 +23,10 @@ from .int_expr import (
     Sym,
     choices_in,
     compound,
-    is_divisor,
     maximum,
     minimum,
 )
+from .quotients import join_remainders, split_coefficients, split_multiples
 
 
 class Interval(NamedTuple):
@@ -68,7 +68,7 @@ def is_non_negative(expr: IntExpr) -> bool:
         return True
     if len(cases := cases_of_minimum(expr)) > 1:
         return all(is_non_negative(case) for case in cases)
-    joined = _join_remainders(expr)
+    joined = join_remainders(expr)
     if joined != expr:
         return is_non_negative(joined)
     bound = _without_quotient(joined)
@@ -309,37 +309,7 @@ def _simplify(expr: IntExpr, known: Sequence[Interval | None]) -> IntExpr:
         for atom in monomial:
             term = term * (_simplify_compound(atom, ranges) if isinstance(atom, Compound) else atom)
         result = result + term
-    return _join_remainders(result)
-
-
-def _join_remainders(expr: IntExpr) -> IntExpr:
-    """Fold ``a floordiv b * (b * c) + a mod b * c`` to ``c * a``, for b other than 0.
-
-    Either may be written for another dividend: ``(n * 9) mod 8`` is ``n mod 8``, and
-    ``(n * 2) floordiv 8`` is ``n floordiv 4``.
-    """
-    atoms = dict.fromkeys(a for m, _ in expr.terms for a in m if isinstance(a, Compound))
-    for atom in atoms:
-        if atom.op not in ("floordiv", "mod") or not is_divisor(atom.rhs):
-            continue
-        quotient = (atom.lhs // atom.rhs).as_atom
-        remainders = [(e % atom.rhs).as_atom for e in (atom.lhs, _dividend(atom.lhs, atom.rhs))]
-        remainder = next((r for r in remainders if r in atoms), None)
-        if quotient is None or quotient not in atoms or remainder is None:
-            continue
-        split = expr.split_on(remainder)
-        rest = None if split is None else split[1].split_on(quotient)
-        if split and rest and rest[0] == split[0] * atom.rhs:
-            return _join_remainders(rest[1] + split[0] * atom.lhs)
-    return expr
-
-
-def _dividend(expr: IntExpr, divisor: IntExpr) -> IntExpr:
-    """``a`` for ``a mod m``, which has the remainder of ``a`` by a divisor of m; else `expr`."""
-    atom = expr.as_atom
-    if isinstance(atom, Compound) and atom.op == "mod" and atom.rhs.constant and divisor.constant:
-        return expr if atom.rhs.constant % divisor.constant else atom.lhs
-    return expr
+    return join_remainders(result)
 
 
 def _simplify_compound(atom: Compound, ranges: Ranges) -> IntExpr:
@@ -351,12 +321,12 @@ def _simplify_compound(atom: Compound, ranges: Ranges) -> IntExpr:
         if difference is not None and is_non_negative(-difference.upper):
             return rhs if atom.op == "min" else lhs
         return compound(atom.op, lhs, rhs)
-    for split in (_split_multiples, _split_coefficients):
+    for split in (split_multiples, split_coefficients):
         whole, rest = split(lhs, rhs)
         span = interval_of(rest, ranges)
         if span is not None and is_non_negative(span.lower) and is_less(span.upper, rhs):
             return whole if atom.op == "floordiv" else rest
-    whole, rest = _split_multiples(lhs, rhs)
+    whole, rest = split_multiples(lhs, rhs)
     if (digits := _split_digits(rest, rhs, ranges)) is not None:
         size, high, low = digits
         if atom.op == "floordiv":
@@ -375,34 +345,8 @@ def _split_digits(
     number = divisor.constant or 0
     sizes = {gcd(coefficient, number) for _, coefficient in expr.terms} - {1, number}
     for size in sorted(sizes, reverse=True) if number > 0 else ():
-        whole, low = _split_multiples(expr, IntExpr.of(size))
+        whole, low = split_multiples(expr, IntExpr.of(size))
         span = None if low in (ZERO, expr) else interval_of(low, ranges)
         if span is not None and is_non_negative(span.lower) and is_less(span.upper, size):
             return size, whole, low
     return None
-
-
-def _split_coefficients(expr: IntExpr, divisor: IntExpr) -> tuple[IntExpr, IntExpr]:
-    """``(q, r)`` with ``expr == q * divisor + r``, for a constant divisor with r < it in each term.
-
-    ``i * 45`` is ``i * 22 * 2 + i``.
-    """
-    whole, rest, number = ZERO, ZERO, divisor.constant or 0
-    for monomial, coefficient in expr.terms:
-        quotient, remainder = divmod(coefficient, number) if number > 0 else (0, coefficient)
-        whole = whole + IntExpr.from_terms({monomial: quotient})
-        rest = rest + IntExpr.from_terms({monomial: remainder})
-    return whole, rest
-
-
-def _split_multiples(expr: IntExpr, divisor: IntExpr) -> tuple[IntExpr, IntExpr]:
-    """``(q, r)`` with ``expr == q * divisor + r``; multiples of the divisor are in q."""
-    whole, rest = ZERO, ZERO
-    for term in expr.terms:
-        piece = IntExpr((term,))
-        quotient = piece // divisor
-        if quotient * divisor == piece:
-            whole = whole + quotient
-        else:
-            rest = rest + piece
-    return whole, rest
