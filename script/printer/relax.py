@@ -81,12 +81,14 @@ class FunctionPrinter(ValueTexts):
             self._block(func.body.block, "gv")
 
     def _parameter_symbols(self) -> dict[str, str]:
-        """The symbols that are integer parameters of their names, which later types use."""
+        """The symbols that are integer parameters of their names, which only later types use."""
         func, found = self.func, dict[str, str]()
         for position, param in enumerate(func.params):
             later = [p.type for p in func.params[position + 1 :]] + [func.result_type]
             name = _symbol_of(param.type)
             if name is None or name != self.values[param]:
+                continue
+            if any(name in type_symbols(p.type) for p in func.params[:position]):
                 continue
             if any(name in type_symbols(t) for t in later):
                 found[name] = name

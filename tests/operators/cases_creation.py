@@ -141,6 +141,13 @@ CASES = (
         tuple(d for d in NUMBERS if d != "bfloat16"),
     ),
     Case(
+        "relax.bitcast",
+        lambda d: ([d.array(d.shape(), -(1 << 15), (1 << 15) - 1, "int16")], {"dtype": "bfloat16"}),
+        lambda x, dtype: x.view(torch_dtype(dtype)),
+        ("int16",),
+        note="bfloat16",
+    ),
+    Case(
         "relax.zeros",
         shape_alone,
         lambda shape, dtype: torch.zeros(shape, dtype=torch_dtype(dtype)),

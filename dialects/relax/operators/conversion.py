@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def
 
+from ....runtime.dtype import bfloat16_to_float32
 from ...dtypes import bit_width, element_type, is_float, is_unsigned
 from ..types import TensorType
 from .attributes import DType
@@ -141,7 +142,7 @@ def has_bits(dtype: str) -> bool:
 class BitcastOp(OperatorOp):
     """The bits of `x` as another dtype of the same width; ONNX ``BitCast``, `torch.Tensor.view`.
 
-    Bools and bfloat16 are excluded.
+    Bools are excluded, and so are operands of bfloat16; the bits of bfloat16 are integers.
     """
 
     name = "relax.bitcast"
@@ -153,10 +154,11 @@ class BitcastOp(OperatorOp):
     def infer(cls, operands: Sequence[TensorType], attributes: dict[str, Any]) -> TensorType:
         require_dtype(cls.name, operands, has_bits, "numbers other than bfloat16")
         (x,), dtype = operands, attributes["dtype"]
-        if not has_bits(dtype):
-            raise ValueError(
-                f"expected dtype of '{cls.name}' to be of numbers other than bfloat16, got {dtype}"
-            )
+        if dtype == "bool":
+            raise ValueError(f"expected dtype of '{cls.name}' to be of numbers, got {dtype}")
+        if dtype == "bfloat16":
+            is_word = ("int16", "uint16").__contains__
+            require_dtype(cls.name, operands, is_word, "integers of 16 bits")
         if x.dtype is not None and bit_width(dtype) != bit_width(x.dtype):
             raise ValueError(
                 f"expected dtype of '{cls.name}' to be as wide as its operand, "
@@ -172,6 +174,8 @@ class BitcastOp(OperatorOp):
     @classmethod
     def reference(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> NDArray[Any]:
         (x,), dtype = arrays, attributes["dtype"]
+        if dtype == "bfloat16":
+            return bfloat16_to_float32(x.view(np.uint16))
         if x.dtype.kind == "f":  # in a reference in float64, operands are wider
             x = x.astype(f"float{bit_width(dtype)}")
         return x.view(dtype)

@@ -29,9 +29,6 @@ def _bits(ctx: Context, x: Value) -> Formula:
 
 def _of_bits(bits: Formula, dtype: str) -> Value:
     """The number of a dtype whose bits are those of an integer of the same width."""
-    if dtype == "bfloat16":
-        wide = bits.astype("int32").op("left_shift", 16)
-        return wide.bitcast("float32").astype(dtype).value
     return bits.bitcast(dtype).value
 
 

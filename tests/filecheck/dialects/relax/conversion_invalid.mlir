@@ -8,9 +8,9 @@ relax.func @main(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], i64> {
 
 // -----
 
-// CHECK: expected dtype of 'relax.bitcast' to be of numbers other than bfloat16, got bfloat16
-relax.func @main(%x: !relax.tensor<[n], i16>) -> !relax.tensor<[n], bf16> {
-  %0 = relax.bitcast %x {dtype = bf16} : !relax.tensor<[n], i16> -> !relax.tensor<[n], bf16>
+// CHECK: expected operands of 'relax.bitcast' to be integers of 16 bits, got float16
+relax.func @main(%x: !relax.tensor<[n], f16>) -> !relax.tensor<[n], bf16> {
+  %0 = relax.bitcast %x {dtype = bf16} : !relax.tensor<[n], f16> -> !relax.tensor<[n], bf16>
   relax.return %0 : !relax.tensor<[n], bf16>
 }
 
