@@ -126,7 +126,7 @@ FAULTS = (
     ),
     Fault(
         "quotient and remainder are joined whatever they are multiplied with",
-        BOUNDS,
+        "dialects/quotients.py",
         "if split and rest and rest[0] == split[0] * atom.rhs:",
         "if split and rest:",
         ("caches",),

@@ -112,7 +112,7 @@ FAULTS = (
     ),
     Fault(
         "quotients by a variable join their remainders",
-        "dialects/bounds.py",
+        "dialects/quotients.py",
         ' not in ("floordiv", "mod") or not is_divisor(atom.rhs):',
         ' not in ("floordiv", "mod"):',
         tests=("tests/end_to_end/test_division_by_zero.py",),
