@@ -30,7 +30,7 @@ ULPS = 4
 RUNS = 6
 SLACK = 6
 """How many times further than the changed evaluations a result may be."""
-OF_BITS = ("relax.bitcast", "relax.nn.pack_words")
+OF_BITS = ("relax.bitcast", "relax.memory.view", "relax.nn.pack_words")
 """Operators whose results are the bits of operands, which have their own dtypes there."""
 BRANCHES = {
     "add": torch.add,

@@ -12,7 +12,13 @@ from .numbers import Array
 from .syntax import Kernel
 from .texts import kernel_text
 
-LISTED = {"relax.concat": 0, "relax.stack": 0, "relax.einsum": 0, "relax.index_tensor": 1}
+LISTED = {
+    "relax.concat": 0,
+    "relax.stack": 0,
+    "relax.einsum": 0,
+    "relax.index_tensor": 1,
+    "relax.meshgrid": 0,
+}
 """Operators whose operands from a position on are a tuple."""
 
 
