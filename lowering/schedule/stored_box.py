@@ -136,8 +136,11 @@ def _without_outer(
 ) -> tuple[IntExpr, list[tuple[SSAValue, IntExpr]]]:
     """An expression without its terms of values from outside of a block, and these terms.
 
-    Raises ValueError where such a value is in no term of its own.
+    Raises ValueError where such a value is in no term of its own, or an axis of the block is bound
+    to it: the term then varies with the axis.
     """
+    numbering = block.numbering()
+    bound = {numbering[n] for b in exprs_of(block.bindings) for n in b.args()}
     terms: list[tuple[SSAValue, IntExpr]] = []
     for number in sorted(expr.args()):
         owner = operands[number].owner
@@ -145,7 +148,7 @@ def _without_outer(
         if around is None or around is block or block in ancestors(around):
             continue
         split = expr.split_on(Arg(number))
-        if split is None or split[0].args():
+        if split is None or split[0].args() or operands[number] in bound:
             raise ValueError
         terms.append((operands[number], split[0]))
         expr = split[1]
