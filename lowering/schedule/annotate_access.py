@@ -23,6 +23,7 @@ from .blocks import ScheduleError
 from .copy_block import buffer_of
 from .index_map import IndexMap
 from .regions import axes_of, refresh_around, replace_header
+from .storage import is_aligned
 
 
 def annotate_buffer_access(
@@ -43,6 +44,8 @@ def annotate_buffer_access(
             f"got {len(ranges.results) / 2:g}",
             block,
         )
+    if is_aligned(found):
+        raise ScheduleError(f"expected {buffer_text(found)} not to be aligned", block)
     lows, ends = ranges.results[::2], ranges.results[1::2]
     extents = tuple(end - low for low, end in zip(lows, ends, strict=True))
     region = tir.BufferRegion(found, tuple(lows), extents)

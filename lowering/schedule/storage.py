@@ -10,6 +10,8 @@ from xdsl.rewriter import Rewriter
 from xdsl.utils.hints import isa
 
 from ...dialects import tir
+from ...dialects.nesting import ancestors
+from ...dialects.tir.regions import EXPLICIT, explicit_regions
 from ...dialects.tir.verify_access import buffer_text
 from .annotations import annotate
 from .blocks import ScheduleError, uses_of
@@ -38,11 +40,13 @@ def storage_align(
     Adjacent elements along `axis`, counted from the end if negative, are ``k * factor + offset``
     elements apart, with the smallest k that is enough; TVM's ``storage_align``. The pass
     `align-storage` lays the memory out. Raises ScheduleError for a parameter, a viewed buffer, and
-    numbers out of range.
+    numbers out of range, and where a block declares a region of the buffer.
     """
     old = scratch_of(block, buffer).result
     if uses_of(old).others:
         raise ScheduleError(f"expected {buffer_text(old)} to be only loaded and stored to", block)
+    if _is_declared(old):
+        raise ScheduleError(f"expected no block to declare a region of {buffer_text(old)}", block)
     rank = old.type.rank
     if not -rank <= axis < rank:
         raise ScheduleError(
@@ -56,6 +60,30 @@ def storage_align(
     kept = [a for a in alignments_of(block) if a[:2] != (number, dim)]
     rows = [[IntegerAttr(n, i64) for n in a] for a in (*kept, (number, dim, factor, offset))]
     annotate(block, ALIGNMENTS, ArrayAttr([ArrayAttr(row) for row in rows]))
+
+
+def is_aligned(buffer: SSAValue) -> bool:
+    """Whether `storage_align` has said something of a buffer."""
+    return any(
+        block.write_buffers[number] is buffer
+        for block in _blocks_of(buffer)
+        for number, *_ in alignments_of(block)
+    )
+
+
+def _is_declared(buffer: SSAValue) -> bool:
+    """Whether a block declares a region of a buffer."""
+    regions = (
+        r for b in _blocks_of(buffer) for kind in EXPLICIT for r in explicit_regions(b, kind)
+    )
+    return any(r.buffer is buffer for r in regions)
+
+
+def _blocks_of(buffer: SSAValue) -> list[tir.BlockOp]:
+    """The blocks around loads and stores of a buffer."""
+    uses = uses_of(buffer)
+    around = (op for use in (*uses.loads, *uses.stores) for op in ancestors(use))
+    return list(dict.fromkeys(op for op in around if isinstance(op, tir.BlockOp)))
 
 
 def alignments_of(block: tir.BlockOp) -> list[Alignment]:

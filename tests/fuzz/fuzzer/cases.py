@@ -32,7 +32,7 @@ CHOOSING = (
 )  # fmt: skip
 EITHER_ZERO = frozenset(f"relax.{n}" for n in CHOOSING)
 """Operators of `EXACT` that choose of numbers: of 0 and -0, either may be the larger one."""
-LEFT_OUT = ("relax.linalg.", "relax.random.")
+LEFT_OUT = ("relax.linalg.", "relax.random.", "relax.meshgrid")  # a tuple even of one tensor
 """Prefixes of operators that graphs do not have.
 
 Matrices that other operators compute may be singular, and random numbers differ from PyTorch's.
