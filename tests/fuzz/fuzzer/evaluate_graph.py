@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from .bounds import EPSILON, TINY
-from .cases import EITHER_ZERO, EXACT, case_of, tolerances, torch
+from .cases import EITHER_ZERO, EXACT, SEEDED, case_of, tolerances, torch
 from .evaluate import run
 from .graph import Graph, Node
 from .kernels import from_bits
@@ -69,8 +69,11 @@ class Changes:
         unit = EPSILON["float32" if dtype in SHORT_FLOATS else dtype]
         return array * (1 + ULPS * unit * self.sizes(array.shape))
 
-    def of_result(self, array: Array, dtype: str, node: Node) -> Array:
-        """A result as another order of operations may give it."""
+    def of_result(self, array: Array, dtype: str, node: Node, terms: float) -> Array:
+        """A result as another order of operations may give it; `terms` is the largest operand.
+
+        Scattered numbers are added in the dtype of the result, each sum rounded.
+        """
         if dtype not in FLOATS:
             return array
         sizes = self.sizes(array.shape)
@@ -79,6 +82,8 @@ class Changes:
             if node.operator:
                 allowed = tolerances(node.label, dtype)
                 relative, absolute = max(relative, allowed[0] / SLACK), allowed[1] / SLACK
+            if node.operator.removeprefix("relax.") in SEEDED:
+                absolute = max(absolute, ULPS * EPSILON[dtype] * terms)
             array = array * (1 + relative * sizes) + absolute * sizes
         elif node.operator not in EITHER_ZERO:
             return array
@@ -173,8 +178,17 @@ def _results(
         for name, (dtype, shape), result in zip(node.names, node.results, results, strict=True):
             assert result.shape == shape, f"{node.name} is {result.shape}, not {shape}"
             value = as_dtype(result, dtype)
-            found[name] = value if changes is None else changes.of_result(value, dtype, node)
+            if changes is not None:
+                terms = max((_largest(o) for o in operands), default=0.0)
+                value = changes.of_result(value, dtype, node, terms)
+            found[name] = value
     return found
+
+
+def _largest(array: Array) -> float:
+    """The largest magnitude of finite floats; 0 of other numbers."""
+    finite = array[np.isfinite(array)] if array.dtype.kind == "f" else array[:0]
+    return float(np.abs(finite).max(initial=0.0))
 
 
 def as_dtype(result: Array, dtype: str) -> Array:
