@@ -18,7 +18,7 @@ from ...dialects import tir
 from ...dialects.bounds import interval_of, is_non_negative
 from ...dialects.int_expr import ZERO, IntExpr
 from ...dialects.nesting import ancestors, enclosing, operations_in
-from ...dialects.sym import Values
+from ...dialects.sym import Values, exprs_of
 from ...dialects.tir.ranges import ranges_of
 from ...dialects.tir.regions import infer_regions
 from ...dialects.tir.verify_access import buffer_text
@@ -93,6 +93,30 @@ def cache_write(
     return copy
 
 
+def _verify_box_is_stored(box: tir.BufferRegion, copied: Operation, block: tir.BlockOp) -> None:
+    """Raise ScheduleError for a copy of whole dims that a loop around it stores bit by bit."""
+    old = box.buffer
+    assert isinstance(old.type, tir.BufferType)
+    if not isinstance(old.owner, tir.AllocBufferOp):
+        return
+    sizes = zip(box.extents, old.type.dims, strict=True)
+    whole = [d for d, (extent, dim) in enumerate(sizes) if extent == dim != IntExpr.of(1)]
+    outer = [op.loop_var for op in ancestors(copied) if isinstance(op, tir.ForOp)]
+    for store in uses_of(old).stores:
+        writer = enclosing(store, tir.BlockOp)
+        if writer is None or writer is block:
+            continue
+        numbering, indices = writer.numbering(), exprs_of(store.indices)
+        used = {store.operands_[n] for d in whole for n in indices[d].args()}
+        axes = zip(writer.axis_vars, exprs_of(writer.bindings), strict=True)
+        if any(numbering[n] in outer for v, e in axes if v in used for n in e.args()):
+            raise ScheduleError(
+                f"expected what '{block.block_name.data}' reads of {buffer_text(old)} to be "
+                f"stored before, got a loop that stores it in parts",
+                block,
+            )
+
+
 def cache_read(
     block: tir.BlockOp,
     buffer: int | str,
@@ -126,6 +150,7 @@ def cache_read(
         copied = infer_regions(parent, values, writing)[1]
     verify_unchanged(old, parent, statements, block)
     box = _inside(_region_of(old, copied, block), values)
+    _verify_box_is_stored(box, statements[0], block)
     name = buffer_name(old, scope)
     if readers and is_compact(box, parent, readers):
         copy = copy_of_box(box, name, scope, readers, values, is_read=True)
