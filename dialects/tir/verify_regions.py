@@ -10,7 +10,7 @@ from xdsl.traits import is_side_effect_free
 from xdsl.utils.exceptions import VerifyException
 
 from ..bounds import Interval, is_non_negative
-from ..int_expr import Arg, Atom, IntExpr, IntLike, Sym
+from ..int_expr import ZERO, Arg, Atom, IntExpr, IntLike, Sym
 from ..nesting import operations_in
 from ..sym import exprs_of
 from .access import LoadOp, MatchBufferOp, StoreOp
@@ -89,8 +89,8 @@ def _verify_in_region(
     op: BlockLike, access: LoadOp | StoreOp, regions: Sequence[BufferRegion]
 ) -> None:
     own = [r for r in regions if r.buffer is access.buffer]
-    if len(own) != 1:
-        return
+    if len(own) != 1 or any(axis.extent.data == ZERO for axis in op.axes.data):
+        return  # a block with an empty axis never runs
     numbering = _Numbering(op)
     mapping: dict[Atom, IntLike] = {}
     for position, operand in enumerate(access.operands_):
