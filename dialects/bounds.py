@@ -321,18 +321,24 @@ def _simplify_compound(atom: Compound, ranges: Ranges) -> IntExpr:
         if difference is not None and is_non_negative(-difference.upper):
             return rhs if atom.op == "min" else lhs
         return compound(atom.op, lhs, rhs)
-    for split in (split_multiples, split_coefficients):
-        whole, rest = split(lhs, rhs)
-        span = interval_of(rest, ranges)
-        if span is not None and is_non_negative(span.lower) and is_less(span.upper, rhs):
-            return whole if atom.op == "floordiv" else rest
     whole, rest = split_multiples(lhs, rhs)
+    if _is_remainder(rest, rhs, ranges):
+        return whole if atom.op == "floordiv" else rest
+    quotient, left = split_coefficients(lhs, rhs)
+    if left != rest and _is_remainder(left, rhs, ranges):
+        return quotient if atom.op == "floordiv" else left
     if (digits := _split_digits(rest, rhs, ranges)) is not None:
         size, high, low = digits
         if atom.op == "floordiv":
             return whole + high // (rhs // size)
         return high % (rhs // size) * size + low
     return compound(atom.op, lhs, rhs)
+
+
+def _is_remainder(expr: IntExpr, divisor: IntExpr, ranges: Ranges) -> bool:
+    """Whether an expression is known to be at least 0 and less than a divisor."""
+    span = interval_of(expr, ranges)
+    return span is not None and is_non_negative(span.lower) and is_less(span.upper, divisor)
 
 
 def _split_digits(
@@ -346,7 +352,6 @@ def _split_digits(
     sizes = {gcd(coefficient, number) for _, coefficient in expr.terms} - {1, number}
     for size in sorted(sizes, reverse=True) if number > 0 else ():
         whole, low = split_multiples(expr, IntExpr.of(size))
-        span = None if low in (ZERO, expr) else interval_of(low, ranges)
-        if span is not None and is_non_negative(span.lower) and is_less(span.upper, size):
+        if low not in (ZERO, expr) and _is_remainder(low, IntExpr.of(size), ranges):
             return size, whole, low
     return None

@@ -60,12 +60,7 @@ class AArch64(Architecture):
             names |= {"sdot", "udot"}
         bfdots = re.search(r"\tbfcvt\b", assembly) is not None
         converts_f16 = self.converts_f16(assembly)
-        return NEON(
-            converts_f16=converts_f16,
-            converts_bf16=bfdots,
-            dots=frozenset(names),
-            bfdots=bfdots,
-        )
+        return NEON(converts_f16=converts_f16, dots=frozenset(names), bfdots=bfdots)
 
 
 _PROBE = """

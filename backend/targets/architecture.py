@@ -38,8 +38,6 @@ class InstructionSet:
     accesses would become a branch for each lane."""
     converts_f16: bool = True
     """Whether instructions convert between f16 and f32; otherwise LLVM would call a library."""
-    converts_bf16: bool = False
-    """Whether an instruction rounds f32, scalars and vectors, to bf16."""
     saturates_vectors: bool = True
     """Whether an instruction converts vectors of floats to integers with saturation, and NaN to 0;
     otherwise LLVM would scalarize the conversion."""
@@ -115,6 +113,14 @@ class InstructionSet:
         this width.
         """
         return None
+
+    @property
+    def converts_bf16(self) -> bool:
+        """Whether an instruction rounds f32, scalars and vectors, to bf16.
+
+        Processors with dot products of bf16 of the shortest vectors have one.
+        """
+        return self.bfdot(128) is not None
 
 
 @dataclass(frozen=True, kw_only=True)

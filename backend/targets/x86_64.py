@@ -104,8 +104,7 @@ class X86_64(Architecture):
         scales = re.search(r"vscalef.*%ymm", assembly) is not None
         dots = (*dots, 512) if "vpdpbusd" in assembly else dots
         bfdots = (512,) if _converts_bfloat(assembly, "narrow") else ()
-        known["converts_bf16"] = bool(bfdots) and scales  # AVX512VL
-        if known["converts_bf16"]:
+        if bfdots and scales:  # AVX512VL
             bfdots = (128, 256, 512)
         return AVX512(**known, scales=scales, dots=dots, bfdots=bfdots)
 

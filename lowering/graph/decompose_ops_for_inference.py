@@ -73,11 +73,8 @@ class _Builder:
         """A value in float32 if its dtype is shorter."""
         dtype = _type(value).dtype
         assert dtype is not None
-        return (
-            self.emit("astype", value, dtype=wide)
-            if (wide := accumulator(dtype)) != dtype
-            else value
-        )
+        wide = accumulator(dtype)
+        return value if wide == dtype else self.emit("astype", value, dtype=wide)
 
     def trailing(self, vector: SSAValue, count: int) -> SSAValue:
         """A vector reshaped to have `count` trailing dims of 1."""

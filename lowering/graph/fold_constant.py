@@ -21,7 +21,7 @@ limits.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -147,6 +147,8 @@ class FoldOperator(RewritePattern):
     written: Written
     module: ModuleOp | None = None
     """The module whose kernels are evaluated; `None` for operators alone."""
+    kernels: Collection[str] = ()
+    """The names of its functions."""
 
     made: set[Operation] = field(default_factory=lambda: set())
 
@@ -184,7 +186,7 @@ class FoldOperator(RewritePattern):
 
         types = tensors_in(op.result.type)
         assert self.module is not None
-        if op.tir_vars is not None or op.callee_name not in functions_by_name(self.module):
+        if op.tir_vars is not None or op.callee_name not in self.kernels:
             return None
         shapes = [[d.constant or 0 for d in t.dims or ()] for t in types]
         outputs = [
@@ -284,7 +286,9 @@ class FoldConstantPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         written = written_values(op)
-        operators = FoldOperator(written, op if self.kernels else None)
+        operators = FoldOperator(written)
+        if self.kernels:
+            operators = FoldOperator(written, op, functions_by_name(op))
         folds = (FoldTupleField(), FoldSameDtype(written), operators, FoldTupleField())
         for pattern in folds:
             PatternRewriteWalker(pattern, apply_recursively=False).rewrite_module(op)

@@ -32,12 +32,11 @@ from xdsl.passes import ModulePass
 from ...backend.target import Target
 from ...dialects.attributes import PRECISION
 from ...dialects.relax.operators.attention import AttentionOp
-from ...dialects.relax.operators.words import numbers_in_word
 from ..functions import graph_functions
 from .float16_graph import NARROW, WIDE, convert_graphs
 from .graph_builder import GraphBuilder, replace_result
 from .layers import Layer, is_attention, is_layer
-from .winograd import blocking_of
+from .winograd import blocking_of, dot_rate
 from .written import written_values
 
 DTYPES = ("bfloat16", "float16")
@@ -76,13 +75,12 @@ class ToMixedPrecisionPass(ModulePass):
             expected = " or ".join(DTYPES)
             raise ValueError(f"expected dtype of '{self.name}' {expected}, got '{dtype}'")
         written, target = written_values(op), Target(self.target)
-        has_dots = dtype == "bfloat16" and target.isa.bfdot(target.isa.vector_bits) is not None
-        rate = numbers_in_word(dtype) if has_dots else 1
+        rate = dot_rate(dtype, target)
         for func in graph_functions(op):
             for inner in list(func.walk()):
                 if is_layer(inner) and blocking_of(inner, written, target, rate) is None:
                     _convert(inner, dtype)
-                elif has_dots and is_attention(inner, "float32"):
+                elif rate > 1 and is_attention(inner, "float32"):
                     _convert_attention(inner, dtype)
 
 

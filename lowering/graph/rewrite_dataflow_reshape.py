@@ -47,7 +47,7 @@ class ViewReshape(RewritePattern):
         source, result = op.x.type, op.result.type
         assert isinstance(source, relax.TensorType) and isinstance(result, relax.TensorType)
         known = source.dims is not None and source.dtype is not None and result.dims is not None
-        if known and not isinstance(op, MemoryViewOp) and not _is_part_of_copy(op):
+        if known and not _is_part_of_copy(op):
             _replace(op, MemoryViewOp.of([op.x], {"shape": result.dims}), rewriter)
 
 

@@ -70,13 +70,17 @@ def blocking_of(
     return None if sizes is None else sizes.blocking(target, rate)
 
 
+def dot_rate(dtype: str, target: Target) -> int:
+    """How many times as quick as in float32 contractions in a shorter float are on a target."""
+    has_dots = dtype == "bfloat16" and target.isa.bfdot(target.isa.vector_bits) is not None
+    return numbers_in_word(dtype) if has_dots else 1
+
+
 def in_float32(op: Operation, written: Written, target: Target) -> SSAValue | None:
     """A convolution of bf16 or f16 in float32, if it is quicker with fewer products there."""
     if not isinstance(op, Conv2dOp) or (dtype := dtype_of(op.data)) not in ("bfloat16", "float16"):
         return None
-    has_dots = dtype == "bfloat16" and target.isa.bfdot(target.isa.vector_bits) is not None
-    rate = numbers_in_word(dtype) if has_dots else 1
-    if blocking_of(op, written, target, rate, dtype) is None:
+    if blocking_of(op, written, target, dot_rate(dtype, target), dtype) is None:
         return None
     build, name = GraphBuilder(op), op.name.removeprefix("relax.")
     wide = [build("astype", v, dtype="float32") for v in op.operands]

@@ -11,11 +11,11 @@ from ...dialects.int_expr import ZERO
 from ...dialects.nesting import operations_in
 from ...dialects.sym import Values
 from ...dialects.tir.regions import EXPLICIT, explicit_regions
-from .copy_block import copy_elements, new_scratch, redirect, redirect_access
+from .copy_block import buffer_name, copy_box, copy_elements, new_scratch, redirect, redirect_access
 from .copy_place import scope_body
 
 
-def is_compact(box: tir.BufferRegion, parent: Block, users: Sequence[tir.BlockOp]) -> bool:
+def _is_compact(box: tir.BufferRegion, parent: Block, users: Sequence[tir.BlockOp]) -> bool:
     """Whether a copy in a block with axes, but in none of its loops, holds a box instead of all."""
     type_ = box.buffer.type
     assert isinstance(type_, tir.BufferType)
@@ -36,7 +36,28 @@ def _explicit_in(block: tir.BlockOp) -> list[tir.BufferRegion]:
     return [r for b in blocks for kind in EXPLICIT for r in explicit_regions(b, kind)]
 
 
-def copy_of_box(
+def scratch_copy(
+    box: tir.BufferRegion,
+    parent: Block,
+    users: Sequence[tir.BlockOp],
+    block: tir.BlockOp,
+    scope: str,
+    values: Values,
+    is_read: bool,
+) -> tir.BlockOp:
+    """Let blocks use a scratch copy of a box in the scope of a block; returns what copies it."""
+    old, name = box.buffer, buffer_name(box.buffer, scope)
+    if users and _is_compact(box, parent, users):
+        return _copy_of_box(box, name, scope, users, values, is_read)
+    assert isinstance(old.type, tir.BufferType)
+    new = new_scratch(name, list(old.type.dims), old, scope, scope_body(block))
+    for user in users:
+        redirect(user, old, new)
+    source, target = (old, new) if is_read else (new, old)
+    return copy_box(source, target, box, name, values)
+
+
+def _copy_of_box(
     box: tir.BufferRegion,
     name: str,
     scope: str,

@@ -33,19 +33,11 @@ from .blocks import (
     stored_buffers,
     uses_of,
 )
-from .box_copy import copy_of_box, is_compact
-from .copy_block import (
-    buffer_of,
-    copy_box,
-    new_scratch,
-    redirect,
-    verify_direct,
-    verify_scope,
-)
+from .box_copy import scratch_copy
+from .copy_block import buffer_of, verify_direct, verify_scope
 from .copy_place import (
     last_consumer,
     reading_statements,
-    scope_body,
     statement_of,
     statements_after,
     users_of,
@@ -79,22 +71,16 @@ def cache_write(
     for consumer in consumers:
         _verify_consumer(consumer, block, old)
     box = _inside(region, values, block)
-    name, users = buffer_name(old, scope), [block, *consumers]
-    if is_compact(box, nest.parent, users):
-        copy = copy_of_box(box, name, scope, users, values, is_read=False)
-    else:
-        new = new_scratch(name, _dims(old), old, scope, scope_body(block))
-        for user in users:
-            redirect(user, old, new)
-        copy = copy_box(new, old, box, name, values)
+    changed = [block, *consumers]
+    copy = scratch_copy(box, nest.parent, changed, block, scope, values, is_read=False)
     copy.location = block.location
     nest.parent.insert_op_after(perfect_nest(copy), last_consumer(nest, consumers, others))
-    refresh_around([block, *consumers])
+    refresh_around(changed)
     return copy
 
 
 def _verify_box_is_stored(box: tir.BufferRegion, copied: Operation, block: tir.BlockOp) -> None:
-    """Raise ScheduleError for a copy of whole dims that a loop around it stores bit by bit."""
+    """Raise ScheduleError for a copy of whole dims that a loop around it stores in parts."""
     old = box.buffer
     assert isinstance(old.type, tir.BufferType)
     if not isinstance(old.owner, tir.AllocBufferOp):
@@ -151,14 +137,8 @@ def cache_read(
     verify_unchanged(old, parent, statements, block)
     box = _inside(_region_of(old, copied, block), values)
     _verify_box_is_stored(box, statements[0], block)
-    name = buffer_name(old, scope)
-    if readers and is_compact(box, parent, readers):
-        copy = copy_of_box(box, name, scope, readers, values, is_read=True)
-    else:
-        new = new_scratch(name, _dims(old), old, scope, scope_body((readers or [block])[0]))
-        for reader in readers:
-            redirect(reader, old, new)
-        copy = copy_box(old, new, box, name, values)
+    first = (readers or [block])[0]
+    copy = scratch_copy(box, parent, readers, first, scope, values, is_read=True)
     copy.location = block.location
     parent.insert_op_before(perfect_nest(copy), statements[0])
     refresh_around(readers)
@@ -282,8 +262,3 @@ def _inside(
 def _dims(buffer: SSAValue) -> Sequence[IntExpr]:
     assert isinstance(buffer.type, tir.BufferType)
     return buffer.type.dims
-
-
-def buffer_name(buffer: SSAValue, scope: str) -> str:
-    """The name of a copy of a buffer in a scope."""
-    return f"{buffer.name_hint or 'buffer'}_{scope}"

@@ -63,6 +63,11 @@ def new_scratch(
     return alloc.result
 
 
+def buffer_name(buffer: SSAValue, scope: str) -> str:
+    """The name of a copy of a buffer in a scope."""
+    return f"{buffer.name_hint or 'buffer'}_{scope}"
+
+
 def verify_direct(block: tir.BlockOp, buffer: SSAValue) -> None:
     """Raise ScheduleError if a block creates a view of a buffer or passes it to a call."""
     if any(block in ancestors(op) for op in uses_of(buffer).others):

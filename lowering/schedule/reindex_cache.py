@@ -23,8 +23,8 @@ from ...dialects.sym import Values, exprs_of
 from ...dialects.tir.verify_access import buffer_text
 from ..scope import name_of
 from .blocks import ScheduleError, loops_around, perfect_nest, uses_of
-from .cache import buffer_name, verify_sole_writer, verify_unchanged
-from .copy_block import buffer_of, new_loops, new_scratch, verify_direct, verify_scope
+from .cache import verify_sole_writer, verify_unchanged
+from .copy_block import buffer_name, buffer_of, new_loops, new_scratch, verify_direct, verify_scope
 from .copy_place import scope_body, statement_of, users_of
 from .index_map import IndexMap
 from .regions import refresh_around

@@ -12,6 +12,7 @@ the loop by a horizontal reduction, and masks the remainder.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from math import prod
 
@@ -21,8 +22,9 @@ from ....backend.target import Target
 from ....dialects import tir
 from ....dialects.dtypes import byte_width
 from ....dialects.int_expr import ONE, ZERO
+from ....dialects.nesting import operations_in
 from ...analysis.strides import Strides
-from ..blocks import ScheduleError, blocks_in, iterator_kinds, nest_loops
+from ..blocks import ScheduleError, blocks_in, iterator_kinds, loaded_buffers, nest_loops
 from ..kinds import verify_kind
 from ..loop_checks import verify_plain
 from ..primitives.schedule import Schedule
@@ -54,26 +56,32 @@ class Lanes:
 def vectorize_nests(sch: Schedule, func: tir.PrimFuncOp, target: Target) -> None:
     """Vectorize the cheapest loop of every nest of plain loops, if one can be vectorized."""
     for block in blocks_in(func):
-        found = lanes_of(block, target)
-        if found:
-            loop = _decide_loop(sch, block, found)
+        choice = choose_lanes(block, target)
+        if choice is not None:
+            loop = _decide_loop(sch, block, choice, target)
             run_in_lanes(sch, block, _decide_strip(sch, block, loop, target))
 
 
-def _decide_loop(sch: Schedule, block: tir.BlockOp, found: list[Lanes]) -> tir.ForOp:
+def _decide_loop(sch: Schedule, block: tir.BlockOp, best: Lanes, target: Target) -> tir.ForOp:
     """The cheapest loop, or that of a search; loops are numbered from the outermost."""
     loops = nest_loops(block)
-    costs = {loops.index(lanes.loop): lanes.cost for lanes in found}
-    name, default = f"{block.block_name.data}.lanes", next(iter(costs))
-    return loops[sch.decide(name, default, lambda: costs, lambda number: costs[number])]
+    costs: dict[int, float] = {}
+
+    def candidates() -> dict[int, float]:
+        costs.update({loops.index(x.loop): x.cost for x in lanes_of(block, target)})
+        return costs
+
+    name, default = f"{block.block_name.data}.lanes", loops.index(best.loop)
+    return loops[sch.decide(name, default, candidates, costs.__getitem__)]
 
 
 def _decide_strip(sch: Schedule, block: tir.BlockOp, loop: tir.ForOp, target: Target) -> tir.ForOp:
     """The loop, or strips of some vectors of an elementwise block, which become straight-line."""
-    extent, strides = loop.extent.data.constant, Strides(block)
-    if block.init is not None or extent is None or not strides.loads:
+    extent = loop.extent.data.constant
+    if block.init is not None or extent is None or not loaded_buffers(block):
         return loop
-    lanes = target.lanes(max(8 * byte_width(s.value.type) for s in strides.stores))
+    stores = [op for op in operations_in(block) if isinstance(op, tir.StoreOp)]
+    lanes = target.lanes(max(8 * byte_width(s.value.type) for s in stores))
     counts = [n for n in STRIPS if extent % (n * lanes) == 0 and extent > n * lanes]
     vectors = sch.decide(f"{block.block_name.data}.vectors", 0, lambda: counts)
     return sch.loop(sch.split(sch.rv(loop), [None, vectors * lanes])[1]) if vectors else loop
@@ -82,10 +90,10 @@ def _decide_strip(sch: Schedule, block: tir.BlockOp, loop: tir.ForOp, target: Ta
 def choose_lanes(block: tir.BlockOp, target: Target) -> Lanes | None:
     """The cheapest loop of a block to vectorize; `None` if a loop is not plain or none is "
     "profitable."""
-    return next(iter(lanes_of(block, target)), None)
+    return next(lanes_of(block, target), None)
 
 
-def lanes_of(block: tir.BlockOp, target: Target) -> list[Lanes]:
+def lanes_of(block: tir.BlockOp, target: Target) -> Iterator[Lanes]:
     """The loops of a block that can be vectorized with profit, the cheapest first.
 
     None if a loop is not plain.
@@ -95,15 +103,15 @@ def lanes_of(block: tir.BlockOp, target: Target) -> list[Lanes]:
         for loop in loops:
             verify_plain(loop)
     except ScheduleError:
-        return []
+        return
     own = {loop.loop_var for loop in loops}
     if block.predicates.data or any(own & {*loop.operands_} for loop in loops):
-        return []
+        return
     strides = Strides(block)
     costs = [(loop, _cost(loop, strides, target)) for loop in loops]
     found = [Lanes(loop, cost) for loop, cost in costs if cost is not None]
     cheapest = sorted(found, key=lambda lanes: lanes.cost)
-    return [lanes for lanes in cheapest if _runs_in_any_order(lanes.loop, block)]
+    yield from (lanes for lanes in cheapest if _runs_in_any_order(lanes.loop, block))
 
 
 def _cost(loop: tir.ForOp, strides: Strides, target: Target) -> float | None:

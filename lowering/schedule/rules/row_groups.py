@@ -52,7 +52,8 @@ def group_rows(sch: Schedule, func: tir.PrimFuncOp, target: Target) -> None:
         return
     if not all(row_position(b, target) is not None for b in blocks if b.init is not None):
         return
-    size = _decide_rows(sch, reduction, row, target)
+    inner = nest_loops(reduction)[nest_loops(blocks[0]).index(row) + 1 :]
+    size = _decide_rows(sch, reduction, row, inner, target)
     if size == 1:
         return
     group, _ = sch.split(sch.rv(row), [None, size])
@@ -83,12 +84,16 @@ def _row_loop(first: tir.BlockOp, reduction: tir.BlockOp, target: Target) -> tir
     return loops[position]
 
 
-def _decide_rows(sch: Schedule, reduction: tir.BlockOp, row: tir.ForOp, target: Target) -> int:
-    """The rows in a group: as many as stay in the cache, of enough groups for the threads."""
-    count, position = row.extent.data.constant, row_position(reduction, target)
-    if count is None or position is None:
+def _decide_rows(
+    sch: Schedule, reduction: tir.BlockOp, row: tir.ForOp, inner: list[tir.ForOp], target: Target
+) -> int:
+    """The rows in a group: as many as stay in the cache, of enough groups for the threads.
+
+    `inner` are the loops over the elements of a row.
+    """
+    if (count := row.extent.data.constant) is None:
         return 1
-    extents = [op.extent.data.constant for op in nest_loops(reduction)[position + 1 :]]
+    extents = [op.extent.data.constant for op in inner]
     elements, size = prod(e or 0 for e in extents), element_bytes(reduction)
     room = target.caches.l1 // CACHE_SHARE
     fitting = [n for n in GROUPS if count % n == 0 and count // n >= LEAST_TRIP_COUNT]

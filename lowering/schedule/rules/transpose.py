@@ -24,7 +24,7 @@ from ....dialects import tir
 from ....dialects.dtypes import byte_width
 from ....dialects.int_expr import ONE, ZERO, IntExpr
 from ...analysis.strides import Strides
-from ...cost_model import UNKNOWN_EXTENT
+from ...cost_model import PAGE, UNKNOWN_EXTENT
 from ..blocks import blocks_in, nest_loops
 from ..primitives.schedule import Schedule
 from .lanes import choose_lanes
@@ -32,9 +32,6 @@ from .lanes import choose_lanes
 LINES = (4, 3, 2, 1)
 """Lines of each row of an operand in a tile; the first that divides their number is taken. If that
 is symbolic, the last tiles have fewer."""
-
-PAGE = 4096
-"""The usual size of a way of the first cache: addresses that differ by it have the same places."""
 
 
 def tile_transposes(sch: Schedule, func: tir.PrimFuncOp, target: Target) -> None:
