@@ -119,8 +119,8 @@ FAULTS = (
     Fault(
         "a quotient goes away where the rest is only below the divisor",
         BOUNDS,
-        "if span is not None and is_non_negative(span.lower) and is_less(span.upper, rhs):",
-        "if span is not None and is_less(span.upper, rhs):",
+        "return span is not None and is_non_negative(span.lower) and is_less(span.upper, divisor)",
+        "return span is not None and is_less(span.upper, divisor)",
         ("slices", "image"),
         EXPR_TESTS,
     ),
