@@ -28,10 +28,9 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
 from ...dialects import relax
-from ...dialects.diagnostics import Diagnostic
 from ...dialects.relax.operators.batch_norm import BatchNormOp
 from ...dialects.relax.operators.normalization import LayerNormOp
-from ..functions import graph_functions, names_text
+from ..functions import graph_function, graph_functions
 from .graph_builder import GraphBuilder, replace_result
 from .written import touches, written_values
 
@@ -60,12 +59,7 @@ def decompose_norms(module: ModuleOp, func_name: str | None, training: bool) -> 
 
 def chosen_functions(module: ModuleOp, name: str | None) -> list[relax.FuncOp]:
     """The graph function of a name, or all of them; raises Diagnostic for an unknown name."""
-    functions = graph_functions(module)
-    found = [f for f in functions if name in (None, f.sym_name.data)]
-    if not found and name is not None:
-        known = names_text(f.sym_name.data for f in functions)
-        raise Diagnostic(f"expected a graph function of the module ({known}), got '{name}'")
-    return found
+    return graph_functions(module) if name is None else [graph_function(module, name)]
 
 
 def _decompose_batch_norm(op: BatchNormOp, rank: int, training: bool) -> None:
