@@ -41,12 +41,12 @@ def graph_function(module: ModuleOp, name: str) -> relax.FuncOp:
     raise Diagnostic(f"expected a graph function of the module ({known}), got '{name}'")
 
 
-def unique_name(wanted: str, taken: Container[str], separator: str = "_") -> str:
+def unique_name(wanted: str, taken: Container[str], separator: str = "_", first: int = 1) -> str:
     """`wanted`, or the first of ``wanted_1``, ``wanted_2``, … that is not taken."""
-    name, number = wanted, 0
+    name, number = wanted, first
     while name in taken:
-        number += 1
         name = f"{wanted}{separator}{number}"
+        number += 1
     return name
 
 
