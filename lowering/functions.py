@@ -32,12 +32,21 @@ def graph_functions(module: ModuleOp) -> list[relax.FuncOp]:
     return [op for op in module.body.block.ops if isinstance(op, relax.FuncOp)]
 
 
-def unique_name(wanted: str, taken: Container[str], separator: str = "_") -> str:
+def graph_function(module: ModuleOp, name: str) -> relax.FuncOp:
+    """The graph function of a name; raises Diagnostic for an unknown one."""
+    found = functions_by_name(module).get(name)
+    if isinstance(found, relax.FuncOp):
+        return found
+    known = names_text(f.sym_name.data for f in graph_functions(module))
+    raise Diagnostic(f"expected a graph function of the module ({known}), got '{name}'")
+
+
+def unique_name(wanted: str, taken: Container[str], separator: str = "_", first: int = 1) -> str:
     """`wanted`, or the first of ``wanted_1``, ``wanted_2``, … that is not taken."""
-    name, number = wanted, 0
+    name, number = wanted, first
     while name in taken:
-        number += 1
         name = f"{wanted}{separator}{number}"
+        number += 1
     return name
 
 

@@ -196,8 +196,10 @@ def ToMixedPrecision(
 ) -> XDSLPass:
     """Contractions, and what can follow them, in float16; TVM's ``ToMixedPrecision``.
 
-    Contractions give `out_dtype`, and the parameters named `fp16_input_names` become float16. With
-    `dtype` only contractions are converted, to it, and sum in float32.
+    Contractions of float32 give `out_dtype`, float32 or float16, and the parameters of float32
+    named `fp16_input_names` become float16. Shapes, and the dtypes of results, stay. With `dtype`
+    only contractions are converted, to it, and sum in float32. The pass raises ValueError with one
+    line for another `out_dtype` or `dtype`.
     """
     options = {"out_dtype": out_dtype, "fp16_input_names": tuple(fp16_input_names or ())}
     return XDSLPass(

@@ -18,15 +18,21 @@ from .tensor import Tensor, array, from_numpy
 
 
 class AttentionKVCache:
-    """Rows that a decoder has computed, in memory that grows."""
+    """Rows that a decoder has computed, in memory that grows.
+
+    Rows have the dtype of `init` and the dims of `reserved` but for the first, which is the number
+    of rows that there is room for. Of the rows of `init` the first `filled` count, or all if it is
+    negative. Raises ValueError for rows of another shape, and for more than there are.
+    """
 
     def __init__(self, init: Tensor, reserved: Sequence[int], filled: int):
         first = init.view()
         self.data: NDArray[Any] = np.empty(tuple(reserved), first.dtype)
         self.filled = self.position = 0
         self.append(init)
-        if filled >= 0:
-            self.filled = self.position = filled
+        if filled > self.filled:
+            raise ValueError(f"expected at most {self.filled} rows to count, got {filled}")
+        self.filled = self.position = self.filled if filled < 0 else filled
 
     def append(self, value: Tensor) -> None:
         """Append rows; raises ValueError for another dtype or shape of a row."""
@@ -103,6 +109,7 @@ def _pop_all(caches: Sequence[AttentionKVCache], count: int) -> None:
             raise ValueError(f"expected at most {cache.filled} rows to remove, got {count}")
     for cache in caches:
         cache.filled -= count
+        cache.position = min(cache.position, cache.filled)
 
 
 def _clear_all(caches: Sequence[AttentionKVCache]) -> None:
@@ -128,4 +135,4 @@ BUILTINS: dict[str, Callable[..., Any]] = {
 """The functions by name."""
 
 for _name, _function in BUILTINS.items():
-    register_func(f"vm.builtin.{_name}", _function)
+    register_func(f"vm.builtin.{_name}", _function, override=True)

@@ -24,8 +24,8 @@ from xdsl.rewriter import Rewriter
 from ...dialects import relax
 from ...dialects.diagnostics import Diagnostic
 from ...dialects.parameters import value_name
-from ..functions import functions_by_name, unique_name
-from .one_dataflow import graph_function, only_dataflow, returned_fields
+from ..functions import functions_by_name, graph_function, unique_name
+from .one_dataflow import only_dataflow, returned_fields
 from .values import canonical
 
 

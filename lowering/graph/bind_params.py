@@ -30,7 +30,7 @@ from ...dialects.diagnostics import Diagnostic, verify
 from ...dialects.int_expr import Atom, IntExpr, IntLike, Sym
 from ..call_signature import Formal, Unification, unify, unify_types
 from ..equations import Equation, always_differ, solve
-from ..functions import call_graph, functions_by_name, graph_functions, names_text
+from ..functions import call_graph, functions_by_name, graph_function, graph_functions, names_text
 from ..substitute import substitute_symbols
 from .refresh_types import refresh_types
 
@@ -45,7 +45,7 @@ def bind_params(module: ModuleOp, function: str, values: Mapping[Any, BoundValue
     function. Raises Diagnostic with one line for an unknown function or parameter, a value
     of another dtype, rank or shape than its parameter, and for values that contradict each other.
     """
-    func = _graph_function(module, function)
+    func = graph_function(module, function)
     _verify_not_called(module, function)
     bound = _bound_params(func, values)
     numbers = _symbol_values(func, bound)
@@ -60,7 +60,7 @@ def bind_symbolic_vars(module: ModuleOp, function: str, values: Mapping[str, Int
     Raises Diagnostic with one line for an unknown function or symbol, for a negative number, and
     for new symbols that no parameter determines.
     """
-    func = _graph_function(module, function)
+    func = graph_function(module, function)
     symbols = func.declared_symbols()
     for name, value in values.items():
         if name not in symbols:
@@ -87,14 +87,6 @@ def bind_everywhere(module: ModuleOp, values: Mapping[str, IntLike]) -> None:
     for function, symbols in functions.items():
         if own := {name: value for name, value in values.items() if name in symbols}:
             bind_symbolic_vars(module, function, own)
-
-
-def _graph_function(module: ModuleOp, name: str) -> relax.FuncOp:
-    func = functions_by_name(module).get(name)
-    if isinstance(func, relax.FuncOp):
-        return func
-    known = names_text(f.sym_name.data for f in graph_functions(module))
-    raise Diagnostic(f"expected a graph function of the module ({known}), got '{name}'")
 
 
 def _verify_not_called(module: ModuleOp, name: str) -> None:

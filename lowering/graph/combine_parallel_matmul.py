@@ -90,8 +90,9 @@ def _is_known(op: MatmulOp) -> bool:
 def _key(op: MatmulOp) -> object:
     """What the matmuls that may be combined share."""
     assert isinstance(op.rhs.type, relax.TensorType)
-    rank = len(_dims(op.rhs))
-    return op.lhs, op.parent, rank, op.rhs.type.dtype, tuple(op.attribute_values().items())
+    dims = _dims(op.rhs)
+    attributes = tuple(op.attribute_values().items())
+    return op.lhs, op.parent, len(dims), dims[:-2], op.rhs.type.dtype, attributes
 
 
 def _branch(op: MatmulOp, written: Written) -> _Branch:
@@ -115,21 +116,23 @@ def _only_user(op: relax.OperatorOp, written: Written) -> Operation | None:
 
 
 def _combine(branches: list[_Branch], check: Check | None) -> None:
-    if len({_dims(b.product.rhs)[:-2] for b in branches}) > 1:
+    block = branches[0].product.parent
+    if len(branches) < 2 or block is None:
         return
+    positions = {op: i for i, op in enumerate(block.ops)}
     branches = _followed_alike(branches)
     branches.sort(key=lambda b: b.columns is None)  # a stable sort
     static = sum(b.columns is not None for b in branches)
     branches = branches[: static + 1]
-    first = min((b.last for b in branches), key=_position)
-    branches = [b for b in branches if all(_is_before(v, first) for v in _operands(b))]
+    first = min((b.last for b in branches), key=positions.__getitem__)
+    branches = [b for b in branches if all(_is_before(v, first, positions) for v in _operands(b))]
     if len(branches) < 2:
         return
     matrices = [b.product.rhs for b in branches]
     biases = [b.add.rhs for b in branches if b.add is not None]
     if check is not None and not check(branches[0].product.lhs, matrices, biases):
         return
-    _replace(branches, matrices, biases, min((b.last for b in branches), key=_position))
+    _replace(branches, matrices, biases, min((b.last for b in branches), key=positions.__getitem__))
 
 
 def _followed_alike(branches: list[_Branch]) -> list[_Branch]:
@@ -146,17 +149,12 @@ def _operands(branch: _Branch) -> list[SSAValue]:
     return [branch.product.rhs, *([branch.add.rhs] if branch.add is not None else [])]
 
 
-def _position(op: Operation) -> int:
-    assert op.parent is not None
-    return op.parent.get_operation_index(op)
-
-
-def _is_before(value: SSAValue, op: Operation) -> bool:
+def _is_before(value: SSAValue, op: Operation, positions: dict[Operation, int]) -> bool:
     """Whether a value is defined when an operation runs."""
     owner = value.owner
     if isinstance(owner, Block) or owner.parent is not op.parent:
         return True
-    return _position(owner) < _position(op)
+    return positions[owner] < positions[op]
 
 
 def _replace(

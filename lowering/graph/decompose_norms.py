@@ -13,8 +13,9 @@
 
 A batch normalization in training takes mean and variance from its data, and gives the moving ones
 of the next step: ``(1 - momentum) * moving_mean + momentum * mean``. In inference it takes the
-moving ones (`decompose-ops-for-inference` with `norms`). Operators in float16 and bfloat16, and
-layer normalizations of other axes than the last ones, are kept. TVM's ``DecomposeOpsForTraining``.
+moving ones (`decompose-ops-for-inference` with `norms`). What is in float16 or bfloat16 is computed
+in float32. Layer normalizations of other axes than the last ones are kept. TVM's
+``DecomposeOpsForTraining``.
 """
 
 from __future__ import annotations
@@ -28,14 +29,12 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
 from ...dialects import relax
-from ...dialects.diagnostics import Diagnostic
 from ...dialects.relax.operators.batch_norm import BatchNormOp
+from ...dialects.relax.operators.conversion import accumulator
 from ...dialects.relax.operators.normalization import LayerNormOp
-from ..functions import graph_functions, names_text
-from .graph_builder import GraphBuilder, replace_result
+from ..functions import graph_function, graph_functions
+from .graph_builder import GraphBuilder, dtype_of, replace_result
 from .written import touches, written_values
-
-WIDE = ("float32", "float64")
 
 
 def decompose_norms(module: ModuleOp, func_name: str | None, training: bool) -> None:
@@ -50,7 +49,7 @@ def decompose_norms(module: ModuleOp, func_name: str | None, training: bool) -> 
                 continue
             type_ = op.data.type
             assert isinstance(type_, relax.TensorType)
-            if type_.rank is None or type_.dtype not in WIDE:
+            if type_.rank is None or None in map(dtype_of, op.operands):
                 continue
             if isinstance(op, BatchNormOp):
                 _decompose_batch_norm(op, type_.rank, training)
@@ -58,33 +57,38 @@ def decompose_norms(module: ModuleOp, func_name: str | None, training: bool) -> 
                 _decompose_layer_norm(op, type_.rank)
 
 
+def _cast(build: GraphBuilder, value: SSAValue, dtype: str | None) -> SSAValue:
+    return value if dtype_of(value) == dtype else build("astype", value, dtype=dtype)
+
+
+def _wide(build: GraphBuilder, value: SSAValue) -> SSAValue:
+    """A value in the dtype that it is summed in."""
+    return _cast(build, value, accumulator(dtype_of(value) or ""))
+
+
 def chosen_functions(module: ModuleOp, name: str | None) -> list[relax.FuncOp]:
     """The graph function of a name, or all of them; raises Diagnostic for an unknown name."""
-    functions = graph_functions(module)
-    found = [f for f in functions if name in (None, f.sym_name.data)]
-    if not found and name is not None:
-        known = names_text(f.sym_name.data for f in functions)
-        raise Diagnostic(f"expected a graph function of the module ({known}), got '{name}'")
-    return found
+    return graph_functions(module) if name is None else [graph_function(module, name)]
 
 
 def _decompose_batch_norm(op: BatchNormOp, rank: int, training: bool) -> None:
     build, attributes = GraphBuilder(op), op.attribute_values()
     others = [axis for axis in range(rank) if axis != attributes["axis"] % rank]
-    mean, variance = op.moving_mean, op.moving_var
+    mean, variance, data = op.moving_mean, op.moving_var, _wide(build, op.data)
     if training:
-        mean = build("mean", op.data, axis=others)
-        variance = build("variance", op.data, axis=others)
+        mean = build("mean", data, axis=others)
+        variance = build("variance", data, axis=others)
 
     def spread(value: SSAValue) -> SSAValue:
-        return build("expand_dims", value, axis=others)
+        return build("expand_dims", _wide(build, value), axis=others)
 
-    centred = build("subtract", op.data, spread(mean))
+    centred = build("subtract", data, spread(mean))
     result = _divided(build, centred, spread(variance), attributes["epsilon"])
     if attributes["scale"]:
         result = build("multiply", result, spread(op.gamma))
     if attributes["center"]:
         result = build("add", result, spread(op.beta))
+    result = _cast(build, result, dtype_of(op.data))
     fields = [result, mean, variance]
     if training:
         inner = build.inserted(relax.TupleOp(fields))
@@ -109,8 +113,10 @@ def _divided(
 
 
 def _moved(build: GraphBuilder, old: SSAValue, new: SSAValue, momentum: float) -> SSAValue:
-    kept = build("multiply", _number(build, 1 - momentum, old), old)
-    return build("add", kept, build("multiply", _number(build, momentum, new), new))
+    own = _wide(build, old)
+    kept = build("multiply", _number(build, 1 - momentum, own), own)
+    moved = build("add", kept, build("multiply", _number(build, momentum, new), new))
+    return _cast(build, moved, dtype_of(old))
 
 
 def _number(build: GraphBuilder, value: float, like: SSAValue) -> SSAValue:
@@ -124,15 +130,16 @@ def _decompose_layer_norm(op: LayerNormOp, rank: int) -> None:
     if [axis % rank for axis in axes] != list(range(rank - len(axes), rank)):
         return
     build = GraphBuilder(op)
-    mean = build("mean", op.data, axis=axes, keepdims=True)
-    centred = build("subtract", op.data, mean)
-    variance = build("variance", op.data, axis=axes, keepdims=True)
+    data = _wide(build, op.data)
+    mean = build("mean", data, axis=axes, keepdims=True)
+    centred = build("subtract", data, mean)
+    variance = build("variance", data, axis=axes, keepdims=True)
     result = _divided(build, centred, variance, attributes["epsilon"])
     if attributes["scale"]:
-        result = build("multiply", result, op.gamma)
+        result = build("multiply", result, _wide(build, op.gamma))
     if attributes["center"]:
-        result = build("add", result, op.beta)
-    replace_result(op, result)
+        result = build("add", result, _wide(build, op.beta))
+    replace_result(op, _cast(build, result, dtype_of(op.data)))
 
 
 @dataclass(frozen=True)

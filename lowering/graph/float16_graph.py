@@ -242,8 +242,8 @@ def _narrowed(dtypes: Dtypes, required: Dtypes) -> Dtypes:
 
 
 def _is_castable(value: SSAValue) -> bool:
-    """Whether a value is in float16, no tensor of floats, or a constant in its range."""
-    if not isinstance(value.type, relax.TensorType) or value.type.dtype == NARROW:
+    """Whether a value is no tensor of float32, or a constant in the range of float16."""
+    if _dtypes_of(value.type) != WIDE:
         return True
     array = value.owner.value.data.array if isinstance(value.owner, relax.ConstantOp) else None
     return array is not None and bool((np.abs(array.astype(np.float64)) <= LARGEST).all())

@@ -271,6 +271,8 @@ def read_constants_directly(module: ModuleOp) -> None:
             if isinstance(op, relax.ConstantOp) and op.result.first_use is None:
                 Rewriter.erase_op(op)
         if len(kept.body.block.ops) == 1:
+            for value, result in zip(kept.output.values, kept.outputs, strict=True):
+                result.replace_all_uses_with(value)
             Rewriter.erase_op(kept)
 
 

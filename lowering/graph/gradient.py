@@ -42,12 +42,12 @@ from xdsl.rewriter import Rewriter
 from ...dialects import relax
 from ...dialects.diagnostics import Diagnostic, suggestion
 from ...dialects.dtypes import is_float
-from ..functions import functions_by_name
+from ..functions import functions_by_name, graph_function
 from . import elementwise_gradients as _elementwise
 from . import tensor_gradients as _tensors
 from .dead_code import remove_all_unused
 from .gradient_rules import RULES, Backward, known_dtype
-from .one_dataflow import graph_function, only_dataflow, returned_fields
+from .one_dataflow import only_dataflow, returned_fields
 from .values import canonical
 
 assert _elementwise and _tensors  # modules that register rules

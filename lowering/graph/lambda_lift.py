@@ -27,9 +27,7 @@ at run time. TVM's ``LambdaLift``.
 
 from __future__ import annotations
 
-from collections.abc import Container
 from dataclasses import dataclass
-from itertools import chain, count
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -54,15 +52,9 @@ def lambda_lift(module: ModuleOp) -> None:
     taken = set(functions_by_name(module))
     for func in graph_functions(module):
         while (local := _innermost(func)) is not None:
-            name = _new_name(f"{func.sym_name.data}_{local.func_name.data}", taken)
+            name = unique_name(f"{func.sym_name.data}_{local.func_name.data}", taken, first=0)
             taken.add(name)
             Rewriter.insert_op(_lift(local, name), InsertPoint.after(func))
-
-
-def _new_name(wanted: str, taken: Container[str]) -> str:
-    """`wanted`, or the first of ``wanted_0``, ``wanted_1``, … that is not taken."""
-    numbered = (f"{wanted}_{number}" for number in count())
-    return next(name for name in chain([wanted], numbered) if name not in taken)
 
 
 def _innermost(func: relax.FuncOp) -> relax.LocalFuncOp | None:

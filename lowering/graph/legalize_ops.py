@@ -102,7 +102,7 @@ def _build(op: relax.OperatorOp, inputs: list[Input], name: str) -> _Kernel:
     outputs = topi.compute_operator(type(op), tensors, op.attribute_values())
     params = {i: t for i, t in enumerate(tensors) if not isinstance(t, ConstantTensor)}
     kernel = build_prim_func([*params.values(), *outputs], name)
-    read = [i for i, p in zip(params, kernel.params, strict=False) if _is_needed(p, kernel)]
+    read = _needed(list(params), kernel)
     if len(read) < len(params):
         kernel = build_prim_func([*(params[i] for i in read), *outputs], name)
     kernel.properties["attrs"] = DictionaryAttr(
@@ -111,12 +111,15 @@ def _build(op: relax.OperatorOp, inputs: list[Input], name: str) -> _Kernel:
     return _Kernel(kernel, read)
 
 
-def _is_needed(param: SSAValue, kernel: tir.PrimFuncOp) -> bool:
-    """Whether a kernel reads a buffer, or its symbols, which no other parameter determines."""
-    if param.first_use is not None:
-        return True
-    others = {s for p in kernel.params if p is not param for s in _symbols(p)}
-    return not _symbols(param) <= others
+def _needed(inputs: list[int], kernel: tir.PrimFuncOp) -> list[int]:
+    """The inputs that a kernel reads, or whose symbols no other parameter that stays determines."""
+    params = dict(zip(inputs, kernel.params, strict=False))
+    kept = list(kernel.params)
+    for param in params.values():
+        others = {s for p in kept if p is not param for s in _symbols(p)}
+        if param.first_use is None and _symbols(param) <= others:
+            kept.remove(param)
+    return [i for i, p in params.items() if p in kept]
 
 
 def _symbols(param: SSAValue) -> set[str]:

@@ -27,7 +27,7 @@ def needed_values(func: relax.FuncOp, known: CompileTime, count: int) -> list[SS
             continue
         if not isinstance(op, relax.OutputOp):
             used |= {canonical(o) for o in op.operands if known.uses_parameters(o)}
-    params = [p for p in func.params[count:] if p in used]
+    params = dict.fromkeys(p for p in func.params[count:] if p in used)
     return [*params, *(v for v in known.values if v in used and v not in params)]
 
 
@@ -39,13 +39,14 @@ def transform_function(
     body, inner = Block(arg_types=[type_]), Block()
     body.args[0].name_hint = "params"
     mapper: dict[SSAValue, SSAValue] = {}
+    positions = {param: i for i, param in enumerate(params)}
 
     def place(value: SSAValue) -> SSAValue:
         value = canonical(value)
         if value in mapper:
             return mapper[value]
-        if value in params:
-            new: Operation = relax.TupleGetItemOp(body.args[0], list(params).index(value))
+        if value in positions:
+            new: Operation = relax.TupleGetItemOp(body.args[0], positions[value])
         else:
             assert isinstance(value.owner, Operation)
             operands = {o: place(o) for o in value.owner.operands}
@@ -55,8 +56,9 @@ def transform_function(
         mapper[value] = new.results[0]
         return new.results[0]
 
+    needed = _ancestors(outputs)
     for value, depends in known.values.items():
-        if depends and value not in params and _leads_to(value, outputs):
+        if depends and value not in positions and value in needed:
             place(value)
     result = relax.TupleOp([place(v) for v in outputs])
     inner.add_ops([result, relax.OutputOp([result.result])])
@@ -66,17 +68,15 @@ def transform_function(
     return relax.FuncOp(name, ["params"], result.result.type, Region(body), attrs=attrs)
 
 
-def _leads_to(value: SSAValue, outputs: Sequence[SSAValue]) -> bool:
-    """Whether an output is computed from a value."""
+def _ancestors(outputs: Sequence[SSAValue]) -> set[SSAValue]:
+    """The outputs, and the values that they are computed from."""
     work, seen = [*outputs], set[SSAValue]()
     while work:
         found = canonical(work.pop())
-        if found is value:
-            return True
-        if found not in seen and isinstance(found.owner, Operation):
+        if found not in seen:
             seen.add(found)
-            work += found.owner.operands
-    return False
+            work += found.owner.operands if isinstance(found.owner, Operation) else ()
+    return seen
 
 
 def read_lifted(func: relax.FuncOp, count: int, outputs: Sequence[SSAValue]) -> None:

@@ -2,21 +2,10 @@
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
 
 from ...dialects import relax
 from ...dialects.diagnostics import Diagnostic
-from ..functions import functions_by_name, graph_functions, names_text
-
-
-def graph_function(module: ModuleOp, name: str) -> relax.FuncOp:
-    """The graph function of a name; raises Diagnostic for an unknown one."""
-    found = functions_by_name(module).get(name)
-    if isinstance(found, relax.FuncOp):
-        return found
-    known = names_text(f.sym_name.data for f in graph_functions(module))
-    raise Diagnostic(f"expected a graph function of the module ({known}), got '{name}'")
 
 
 def only_dataflow(func: relax.FuncOp) -> tuple[relax.DataflowOp, relax.func.ReturnOp]:

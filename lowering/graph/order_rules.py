@@ -21,6 +21,7 @@ from ...dialects.relax.operators.convolution import ConvolutionOp
 from ...dialects.relax.operators.elementwise import BinaryElementwiseOp, EwiseFMAOp
 from ...dialects.relax.operators.indexing import GatherElementsOp
 from ...dialects.relax.operators.joining import ConcatOp, SplitOp
+from ...dialects.relax.operators.layouts import has_plain_layouts
 from ...dialects.relax.operators.manipulation import FlipOp, PermuteDimsOp
 from ...dialects.relax.operators.normalization import (
     AffineNormOp,
@@ -267,7 +268,9 @@ SPLIT_RULES: tuple[Rule, ...] = (
 def following(op: OperatorOp, orders: list[AxisOrder]) -> Following | None:
     """How an operator follows its operands, which have these orders; `None` if it does not."""
     rule = next((rule for kind, rule in RULES.items() if isinstance(op, kind)), None)
-    if rule is None or (any(map(block_sizes, orders)) and rule not in SPLIT_RULES):
+    if rule is None or not has_plain_layouts(op):
+        return None
+    if any(map(block_sizes, orders)) and rule not in SPLIT_RULES:
         return None
     found = rule(op, orders, op.attribute_values())
     return found if found is not None and _exists(op, found) else None

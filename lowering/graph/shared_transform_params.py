@@ -56,7 +56,8 @@ def share_transform_params(module: ModuleOp, names: Sequence[str] | None = None)
         return
     for func in funcs[1:]:
         _verify_same_parameters(funcs[0], func)
-    lifted = [_Lifted.of(func) for func in funcs]
+    table: dict[object, int] = {}
+    lifted = [_Lifted.of(func, table) for func in funcs]
     if SHARED not in functions:
         _share(module, lifted)
     elif any(f.computes_something() for f in lifted):
@@ -81,52 +82,55 @@ class _Lifted:
     func: relax.FuncOp
     count: int
     known: CompileTime
-    keys: dict[SSAValue, object]
-    """What a value is computed from, which is the same in all functions."""
+    keys: dict[SSAValue, int]
+    """The number of what a value is computed from, which is the same in all functions."""
+
+    by_key: dict[int, SSAValue]
+    """The first value of each number."""
 
     @staticmethod
-    def of(func: relax.FuncOp) -> _Lifted:
+    def of(func: relax.FuncOp, table: dict[object, int]) -> _Lifted:
+        """The values of a function, numbered in the table of all functions."""
         known, count = CompileTime.of(func), num_input(func) or 0
-        keys: dict[SSAValue, object] = {}
+        keys: dict[SSAValue, int] = {}
+        by_key: dict[int, SSAValue] = {}
         for value in known.values:
             if isinstance(value, BlockArgument):
-                keys[value] = value.index - count
+                made: object = value.index - count
             else:
                 op = value.owner
                 assert isinstance(op, Operation)
                 operands = tuple(keys[canonical(o)] for o in op.operands)
                 properties = tuple(sorted(op.properties.items()))
-                keys[value] = (op.name, value.type, properties, operands)
-        return _Lifted(func, count, known, keys)
+                made = (op.name, value.type, properties, operands)
+            keys[value] = table.setdefault(made, len(table))
+            by_key.setdefault(keys[value], value)
+        return _Lifted(func, count, known, keys, by_key)
 
     def computes_something(self) -> bool:
         """Whether a value that is no parameter depends on parameters."""
         values = self.known.values.items()
         return any(depends and not isinstance(v, BlockArgument) for v, depends in values)
 
-    def value_of(self, key: object) -> SSAValue:
-        """The value of a key that the function has."""
-        return next(value for value, own in self.keys.items() if own == key)
-
 
 def _share(module: ModuleOp, functions: list[_Lifted]) -> None:
-    shared = [set(f.keys.values()) for f in functions]
+    shared = set(functions[0].by_key).intersection(*(f.by_key for f in functions))
     for lifted in functions:
         known = lifted.known
         known.values = {
             value: depends
             for value, depends in known.values.items()
-            if all(lifted.keys[value] in keys for keys in shared)
+            if lifted.keys[value] in shared
         }
     first = functions[0]
     needed = {f.keys[v] for f in functions for v in needed_values(f.func, f.known, f.count)}
     values = [v for v in first.known.values if first.keys[v] in needed]
     keys = [first.keys[v] for v in sorted(values, key=lambda v: not isinstance(v, BlockArgument))]
-    outputs = [first.value_of(key) for key in keys]
+    outputs = [first.by_key[key] for key in keys]
     params = first.func.params[first.count :]
     transform = transform_function(SHARED, params, outputs, first.known)
     for lifted in functions:
-        read_lifted(lifted.func, lifted.count, [lifted.value_of(key) for key in keys])
+        read_lifted(lifted.func, lifted.count, [lifted.by_key[key] for key in keys])
         if missing := missing_symbols(lifted.func):
             raise Diagnostic(
                 f"expected inputs to determine the symbols of '{lifted.func.sym_name.data}', "

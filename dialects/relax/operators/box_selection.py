@@ -14,6 +14,7 @@ from ...int_expr import IntExpr, minimum
 from ..types import TensorType, shape_text
 from .attributes import Int, Number, Text
 from .base import OperatorOp
+from .box_overlap import areas, overlap
 from .conversion import wide
 from .inference import require_floats, require_rank, tuple_type
 from .language import TensorLanguage
@@ -148,15 +149,9 @@ class _Suppression:
     def are_apart(self, ib: Any, boxes: Any, image: Any, pair: tuple[Any, Any]) -> Any:
         """Whether two boxes share at most the threshold of what they cover."""
         te = self.te
-        sides: list[tuple[Any, Any, Any]] = []
-        for d in (0, 1):
-            ends = [[boxes(image, box, d + 2 * n) for n in (0, 1)] for box in pair]
-            (a, b), (c, e) = ((ib.let(te.min(*own)), ib.let(te.max(*own))) for own in ends)
-            shared = te.max(te.min(b, e) - te.max(a, c), te.const(0, boxes.dtype))
-            sides.append((b - a, e - c, shared))
-        (ax, bx, sx), (ay, by, sy) = sides
-        shared = ib.let(sx * sy)
-        covered = ib.let(ax * ay + bx * by - shared)
+        shared, covered = areas(
+            te, ib, lambda box, d, end: boxes(image, pair[box], d + 2 * end), boxes.dtype
+        )
         is_small = te.LE(shared / covered, te.const(self.overlap, boxes.dtype))
         return is_small | te.LE(covered, te.const(0, boxes.dtype))
 
@@ -190,13 +185,6 @@ def _best(boxes: NDArray[Any], scores: NDArray[Any], attributes: dict[str, Any])
         if len(chosen) == _most(attributes) or not scores[box] > attributes["score_threshold"]:
             return
         limit = attributes["iou_threshold"]
-        if all(_overlap(boxes[box], boxes[other]) <= limit for other in chosen):
+        if all(overlap(boxes[box], boxes[other]) <= limit for other in chosen):
             chosen.append(int(box))
             yield int(box)
-
-
-def _overlap(a: NDArray[Any], b: NDArray[Any]) -> float:
-    """The area that two boxes share over the area that they cover."""
-    shared = np.maximum(np.minimum(a[2:], b[2:]) - np.maximum(a[:2], b[:2]), 0).prod()
-    covered = (a[2:] - a[:2]).prod() + (b[2:] - b[:2]).prod() - shared
-    return float(shared / covered) if covered > 0 else 0.0

@@ -135,6 +135,12 @@ class MultiplyOp(ArithmeticOp):
         return lhs * rhs
 
 
+def truncated_quotient(lhs: Any, rhs: Any) -> Any:
+    """The quotients of arrays of integers, rounded towards 0; 0 for those divided by 0."""
+    whole = np.floor_divide(lhs, rhs)
+    return whole + ((whole < 0) & (np.fmod(lhs, rhs) != 0))
+
+
 @irdl_op_definition
 class DivideOp(ArithmeticOp):
     """``lhs / rhs``, of integers rounded towards 0, 0 for those divided by 0; `numpy.divide`."""
@@ -145,8 +151,7 @@ class DivideOp(ArithmeticOp):
     def numpy_function(cls, lhs: NDArray[Any], rhs: NDArray[Any]) -> NDArray[Any]:
         if lhs.dtype.kind == "f":
             return np.divide(lhs, rhs)
-        whole = np.floor_divide(lhs, rhs)
-        return whole + ((whole < 0) & (np.fmod(lhs, rhs) != 0))
+        return truncated_quotient(lhs, rhs)
 
     @classmethod
     def combine(cls, te: TensorLanguage, lhs: Any, rhs: Any) -> Any:

@@ -186,10 +186,11 @@ class SplitOp(OperatorOp):
         size = (dim + (cuts - 1)) // cuts
         if dim // cuts * cuts == dim:
             return [(dim // cuts * i, dim // cuts) for i in range(cuts)]
-        if dim.constant is not None:
-            return [slice_range(size * i, size * (i + 1), dim) for i in range(cuts)]
-        lengths = [size] * (cuts - 1) + [dim - size * (cuts - 1)]
-        return [(size * i, length) for i, length in enumerate(lengths)]
+        if cuts == 2:
+            return [(ZERO, size), (size, dim - size)]
+        # `size` is at most the dim, but so are not always its multiples.
+        rest = [slice_range(size * i, size * (i + 1), dim) for i in range(1, cuts)]
+        return [(ZERO, size), *rest]
 
     @classmethod
     def infer(cls, operands: Sequence[TensorType], attributes: dict[str, Any]) -> TupleType:

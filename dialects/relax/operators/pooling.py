@@ -17,7 +17,7 @@ from ..types import TensorType
 from .attributes import Int
 from .base import ResultType, UnaryOp
 from .conversion import accumulator, rounded, wide
-from .elementwise import FLOATS, NUMBERS, Dtypes
+from .elementwise import FLOATS, NUMBERS, Dtypes, truncated_quotient
 from .inference import require_dtype, require_rank
 from .language import TensorLanguage
 from .layouts import AnyLayouts
@@ -178,7 +178,7 @@ def numpy_mean(total: Any, count: Any) -> NDArray[Any]:
     """The means for sums in their dtype, rounded towards 0 for integers."""
     if total.dtype.kind == "f":
         return (total / count).astype(total.dtype)
-    return np.sign(total) * (np.abs(total) // np.abs(count)) * np.sign(count)
+    return truncated_quotient(total, count)
 
 
 class WindowPoolOp(PoolOp, ABC):

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .box_overlap import areas, overlap
 from .language import TensorLanguage
 
 
@@ -55,7 +56,7 @@ class Suppression:
                 with ib.for_range(n + 1, used, "other") as other:
                     with ib.if_scope(self._is_compared(n, other)):
                         shared = ib.let(self._overlap(ib, n, other))
-                        with ib.if_scope(te_ge(self.te, shared, self.given["iou_threshold"])):
+                        with ib.if_scope(self._is_much(shared)):
                             self._clear(ib, other)
             with ib.if_scope(self.te.Not(alive(0))):
                 self._clear(ib, n)
@@ -86,7 +87,7 @@ class Suppression:
         shared = ib.let(self._overlap(ib, self.kept(0), other))
         factor = te.const(-0.5 / self.given["soft_nms_sigma"], shared.dtype)
         score = ib.let(self._score(other) * te.exp(factor * shared * shared))
-        is_out = te_ge(te, shared, self.given["iou_threshold"])
+        is_out = self._is_much(shared)
         ib.store(self.rows, (self.image, other, self.score), score)
         with ib.if_scope(is_out | te.LE(score, self.least)):
             ib.store(self.places, (self.image, other), te.const(-1, "int32"))
@@ -149,23 +150,20 @@ class Suppression:
         kinds = (self.rows(self.image, row, self.kind) for row in (n, other))
         return lives & self.te.EQ(*kinds)
 
+    def _is_much(self, overlap: Any) -> Any:
+        """Whether an overlap is at least the threshold."""
+        return self.te.GE(overlap, self.te.const(self.given["iou_threshold"], overlap.dtype))
+
     def _overlap(self, ib: Any, n: Any, other: Any) -> Any:
         """The area that two boxes share over the area that they cover."""
         te, rows, start = self.te, self.rows, self.given["coord_start"]
-        zero, parts = te.const(0, rows.dtype), list[tuple[Any, Any, Any]]()
-        for d in (start, start + 1):
-            ends = [[rows(self.image, row, d + e) for e in (0, 2)] for row in (n, other)]
-            (a, b), (c, e) = ((ib.let(te.min(*own)), ib.let(te.max(*own))) for own in ends)
-            parts.append((b - a, e - c, te.max(te.min(b, e) - te.max(a, c), zero)))
-        (ax, bx, sx), (ay, by, sy) = parts
-        shared = ib.let(sx * sy)
-        covered = ib.let(ax * ay + bx * by - shared)
+
+        def corner(box: int, d: int, end: int) -> Any:
+            return rows(self.image, (n, other)[box], start + d + 2 * end)
+
+        shared, covered = areas(te, ib, corner, rows.dtype)
+        zero = te.const(0, rows.dtype)
         return te.if_then_else(te.GT(covered, zero), shared / covered, zero)
-
-
-def te_ge(te: TensorLanguage, value: Any, limit: float) -> Any:
-    """Whether a value is at least a number."""
-    return te.GE(value, te.const(limit, value.dtype))
 
 
 def kept_rows(
@@ -205,9 +203,9 @@ def _kept_softly(rows: NDArray[Any], attributes: dict[str, Any]) -> list[int]:
         for n in list(left):
             if not _are_compared(rows, best, n, attributes):
                 continue
-            overlap = _overlap(rows[best], rows[n], attributes["coord_start"])
-            rows[n, score] *= np.exp(-(overlap**2) / (2 * attributes["soft_nms_sigma"]))
-            if overlap >= attributes["iou_threshold"]:
+            much = _overlap(rows, best, n, attributes)
+            rows[n, score] *= np.exp(-(much**2) / (2 * attributes["soft_nms_sigma"]))
+            if much >= attributes["iou_threshold"]:
                 left.remove(n)
     return kept
 
@@ -220,13 +218,9 @@ def _are_compared(rows: NDArray[Any], a: int, b: int, attributes: dict[str, Any]
 def _apart(rows: NDArray[Any], a: int, b: int, attributes: dict[str, Any]) -> bool:
     if not _are_compared(rows, a, b, attributes):
         return True
-    return _overlap(rows[a], rows[b], attributes["coord_start"]) < attributes["iou_threshold"]
+    return _overlap(rows, a, b, attributes) < attributes["iou_threshold"]
 
 
-def _overlap(a: NDArray[Any], b: NDArray[Any], start: int) -> float:
-    """The area that two boxes share over the area that they cover."""
-    ends = [np.sort(row[start : start + 4].reshape(2, 2), axis=0) for row in (a, b)]
-    low, high = np.maximum(ends[0][0], ends[1][0]), np.minimum(ends[0][1], ends[1][1])
-    shared = np.maximum(high - low, 0).prod()
-    covered = sum((e[1] - e[0]).prod() for e in ends) - shared
-    return float(shared / covered) if covered > 0 else 0.0
+def _overlap(rows: NDArray[Any], a: int, b: int, attributes: dict[str, Any]) -> float:
+    start = attributes["coord_start"]
+    return overlap(rows[a, start : start + 4], rows[b, start : start + 4])

@@ -72,7 +72,7 @@ class MemoryViewOp(OperatorOp):
                 f"expected relative_byte_offset of '{cls.name}' to be an integer of at least 0, "
                 f"got {start}"
             )
-        _require_dtypes(cls.name, x.dtype, dtype)
+        _require_dtypes(cls.name, x.dtype, x.dtype if dtype is None and start != ZERO else dtype)
         if shape is None and dtype is None and is_less(0, start):
             raise ValueError(f"expected a smaller view of '{cls.name}' from byte {start} on")
         element = x.known_element if dtype is None else element_type(dtype)
@@ -105,14 +105,13 @@ class MemoryViewOp(OperatorOp):
     @classmethod
     def compute(cls, te: TensorLanguage, tensors: Sequence[Any], attributes: dict[str, Any]) -> Any:
         (x,), dtype = tensors, attributes["dtype"] or tensors[0].dtype
-        start = attributes["relative_byte_offset"]
-        start = te.dim_expr(start)
+        start = te.dim_expr(attributes["relative_byte_offset"])
         source = [te.dim_expr(d) for d in x.shape]
         target = source
         if attributes["shape"] is not None:
             wanted = tuple(te.dim_expr(d) for d in attributes["shape"])
             target = _dims(cls.name, TensorType.of(source, None), wanted, True)
-        if attributes["dtype"] is None:
+        if attributes["dtype"] is None and start == ZERO:
             return te.compute(
                 te.shape_of(target),
                 lambda *i: _at(x, _flat(te.shape_of(target), i)),
@@ -146,10 +145,11 @@ class MemoryViewOp(OperatorOp):
         (x,), dtype, shape = arrays, attributes["dtype"], attributes["shape"]
         shape = x.shape if shape is None else shape
         start: int = attributes["relative_byte_offset"]
-        if dtype is None:
+        if dtype is None and start == 0:
             rest = x.size // max(-int(np.prod(shape)), 1)
             shape = tuple(rest if d == -1 else d for d in shape)
             return x.reshape(-1)[: int(np.prod(shape))].reshape(shape)
+        dtype = dtype or x.dtype.name
         if x.dtype.kind == "f":  # in a reference in float64, operands are wider
             x = x.astype(f"float{bit_width(dtype)}")
         raw = np.ascontiguousarray(x).reshape(-1).view(np.uint8)

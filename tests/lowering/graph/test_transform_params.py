@@ -69,3 +69,25 @@ def main(x: R.Tensor(("n", 16), "float32"), a: R.Tensor((16, "r"), "float32"),
     x, a, b = (rng.standard_normal(s).astype("float32") for s in ((3, 16), (16, 2), (2, 16)))
     run = relax.build(after, check=True)
     np.testing.assert_allclose(run(x, a, b).numpy(), x @ (a @ b).T, rtol=1e-4, atol=1e-4)
+
+
+def test_shared_sums_of_sums():
+    """Each value is numbered once, however often others are computed from it."""
+    sums = "\n".join(f"            w = R.add(w, w)  # {i}" for i in range(40))
+    functions = "".join(
+        f"""
+    @R.function
+    def {name}(x: R.Tensor((3,), "float32"), w: R.Tensor((3,), "float32")):
+        R.func_attr({{"num_input": 1}})
+        with R.dataflow():
+{sums}
+            out = x + w
+            R.output(out)
+        return out
+"""
+        for name in ("first", "second")
+    )
+    mod = from_source(f"@I.ir_module\nclass Module:{functions}")
+    lifted = relax.transform.LiftTransformParams(shared_transform=True)(mod)
+    (total,) = relax.build(lifted)["transform_params"]((np.ones(3, "float32"),))
+    np.testing.assert_array_equal(total.numpy(), np.full(3, 2.0**40, "float32"))

@@ -53,3 +53,19 @@ relax.func @apart(%x: !relax.tensor<[8, 8], f32>, %a: !relax.tensor<[8, 8], f32>
   %r = relax.tuple(%1, %2) : (!relax.tensor<[8, 8], f32>, !relax.tensor<[2, 8, 8], f32>) -> tuple<!relax.tensor<[8, 8], f32>, !relax.tensor<[2, 8, 8], f32>>
   relax.return %r : tuple<!relax.tensor<[8, 8], f32>, !relax.tensor<[2, 8, 8], f32>>
 }
+
+// -----
+
+// Matrices of other batch dims are combined among themselves.
+// CHECK-LABEL: @batches
+relax.func @batches(%x: !relax.tensor<[2, 8, 8], f32>, %a: !relax.tensor<[2, 8, 3], f32>, %b: !relax.tensor<[1, 8, 4], f32>, %c: !relax.tensor<[2, 8, 5], f32>) -> !relax.tensor<[2, 8, 12], f32> {
+  // CHECK-NEXT: %[[W:.*]] = relax.concat %a, %c {axis = 2 : i64}
+  // CHECK-NEXT: relax.matmul %x, %[[W]]
+  // CHECK: relax.matmul %x, %b
+  // CHECK-NOT: relax.matmul
+  %0 = relax.matmul %x, %a : !relax.tensor<[2, 8, 8], f32>, !relax.tensor<[2, 8, 3], f32> -> !relax.tensor<[2, 8, 3], f32>
+  %1 = relax.matmul %x, %b : !relax.tensor<[2, 8, 8], f32>, !relax.tensor<[1, 8, 4], f32> -> !relax.tensor<[2, 8, 4], f32>
+  %2 = relax.matmul %x, %c : !relax.tensor<[2, 8, 8], f32>, !relax.tensor<[2, 8, 5], f32> -> !relax.tensor<[2, 8, 5], f32>
+  %r = relax.concat %0, %1, %2 {axis = 2 : i64} : (!relax.tensor<[2, 8, 3], f32>, !relax.tensor<[2, 8, 4], f32>, !relax.tensor<[2, 8, 5], f32>) -> !relax.tensor<[2, 8, 12], f32>
+  relax.return %r : !relax.tensor<[2, 8, 12], f32>
+}

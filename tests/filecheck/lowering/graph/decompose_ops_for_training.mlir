@@ -26,7 +26,7 @@ relax.func @batch(%x: !relax.tensor<[n, 2, 4], f32>, %g: !relax.tensor<[2], f32>
 
 // -----
 
-// A layer normalization of the last axes; one of the first axis, and one in float16, stay.
+// A layer normalization of the last axes; one of the first axis stays, and one in float16 is in float32.
 // CHECK-LABEL: @layer
 // INFER-LABEL: @layer
 relax.func @layer(%x: !relax.tensor<[n, 4], f32>, %g: !relax.tensor<[4], f32>, %a: !relax.tensor<[n], f32>, %h: !relax.tensor<[n, 4], f16>, %i: !relax.tensor<[4], f16>) -> tuple<!relax.tensor<[n, 4], f32>, !relax.tensor<[n, 4], f32>, !relax.tensor<[n, 4], f16>> {
@@ -36,11 +36,30 @@ relax.func @layer(%x: !relax.tensor<[n, 4], f32>, %g: !relax.tensor<[4], f32>, %
   // CHECK:      relax.multiply {{.*}}, %g
   // CHECK-NEXT: relax.add {{.*}}, %g
   // CHECK-NEXT: relax.nn.layer_norm %x, %a, %a {axes = array<i64: 0>}
-  // CHECK-NEXT: relax.nn.layer_norm %h
+  // CHECK-NEXT: %[[H:.*]] = relax.astype %h {dtype = f32}
+  // CHECK-NEXT: relax.mean %[[H]]
+  // CHECK:      relax.astype {{.*}} -> !relax.tensor<[n, 4], f16>
   // INFER-NEXT: relax.nn.layer_norm %x, %g, %g
   %0 = relax.nn.layer_norm %x, %g, %g {axes = array<i64: -1>} : !relax.tensor<[n, 4], f32>, !relax.tensor<[4], f32>, !relax.tensor<[4], f32> -> !relax.tensor<[n, 4], f32>
   %1 = relax.nn.layer_norm %x, %a, %a {axes = array<i64: 0>} : !relax.tensor<[n, 4], f32>, !relax.tensor<[n], f32>, !relax.tensor<[n], f32> -> !relax.tensor<[n, 4], f32>
   %2 = relax.nn.layer_norm %h, %i, %i {axes = array<i64: -1>} : !relax.tensor<[n, 4], f16>, !relax.tensor<[4], f16>, !relax.tensor<[4], f16> -> !relax.tensor<[n, 4], f16>
   %3 = relax.tuple(%0, %1, %2) : (!relax.tensor<[n, 4], f32>, !relax.tensor<[n, 4], f32>, !relax.tensor<[n, 4], f16>) -> tuple<!relax.tensor<[n, 4], f32>, !relax.tensor<[n, 4], f32>, !relax.tensor<[n, 4], f16>>
   relax.return %3 : tuple<!relax.tensor<[n, 4], f32>, !relax.tensor<[n, 4], f32>, !relax.tensor<[n, 4], f16>>
+}
+
+// -----
+
+// A batch normalization in float16 is computed in float32, and so are its statistics.
+// CHECK-LABEL: @short
+// INFER-LABEL: @short
+relax.func @short(%x: !relax.tensor<[n, 2], f16>, %g: !relax.tensor<[2], f16>, %m: !relax.tensor<[2], f16>) -> tuple<!relax.tensor<[n, 2], f16>, !relax.tensor<[2], f16>, !relax.tensor<[2], f16>> {
+  // CHECK-NEXT:      %[[X:.*]] = relax.astype %x {dtype = f32}
+  // CHECK-NEXT:      relax.mean %[[X]]
+  // CHECK-COUNT-2:   relax.astype {{.*}} -> !relax.tensor<[2], f16>
+  // INFER-NEXT:      %[[X:.*]] = relax.astype %x {dtype = f32}
+  // INFER-NEXT:      %[[M:.*]] = relax.astype %m {dtype = f32}
+  // INFER:           relax.astype {{.*}} -> !relax.tensor<[n, 2], f16>
+  // INFER-NEXT:      relax.tuple(%{{.*}}, %m, %m)
+  %0 = relax.nn.batch_norm %x, %g, %g, %m, %m : !relax.tensor<[n, 2], f16>, !relax.tensor<[2], f16>, !relax.tensor<[2], f16>, !relax.tensor<[2], f16>, !relax.tensor<[2], f16> -> tuple<!relax.tensor<[n, 2], f16>, !relax.tensor<[2], f16>, !relax.tensor<[2], f16>>
+  relax.return %0 : tuple<!relax.tensor<[n, 2], f16>, !relax.tensor<[2], f16>, !relax.tensor<[2], f16>>
 }

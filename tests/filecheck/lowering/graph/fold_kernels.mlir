@@ -44,3 +44,15 @@ relax.func @unknown(%n: !relax.shape<[n]>) -> tuple<!relax.tensor<[n], f32>, !re
   %3 = relax.tuple(%1, %2) : (!relax.tensor<[n], f32>, !relax.tensor<[3], f32>) -> tuple<!relax.tensor<[n], f32>, !relax.tensor<[3], f32>>
   relax.return %3 : tuple<!relax.tensor<[n], f32>, !relax.tensor<[3], f32>>
 }
+
+// -----
+
+// A block that only passes a value through goes away too.
+// CHECK-LABEL: relax.func @passed(%x
+// CHECK-NEXT: relax.return %x
+relax.func @passed(%x: !relax.tensor<[3], f32>) -> !relax.tensor<[3], f32> {
+  %y = relax.dataflow -> !relax.tensor<[3], f32> {
+    relax.output %x : !relax.tensor<[3], f32>
+  }
+  relax.return %y : !relax.tensor<[3], f32>
+}
