@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from xdsl.ir import Block, Operation, SSAValue
 
 from ..dialects import relax
 from ..dialects.diagnostics import Diagnostic
-from ..dialects.relax.closure import is_pure
+from ..dialects.relax.closure import effects
 from ..dialects.tir import BufferType
 from ..ir.blocks import (
     Binding,
@@ -254,19 +254,12 @@ def contains_impure_call(
     """
     block = _block(func)
     if block is not None:
-        return _has_effects(block.ops, own_name)
-    owners = [line.value.borrowed.owner for line in bindings_of(func)]
-    return _has_effects([o for o in owners if isinstance(o, Operation)], own_name)
-
-
-def _has_effects(operations: Iterable[Operation], own_name: GlobalVar | None) -> bool:
-    for op in operations:
-        if isinstance(op, relax.LocalFuncOp):
-            continue
-        if isinstance(op, relax.CallOp) and own_name is not None:
-            if op.callee_name == own_name.name_hint:
-                continue
-        blocks = [block for region in op.regions for block in region.blocks]
-        if any(_has_effects(b.ops, own_name) for b in blocks) or (not blocks and not is_pure(op)):
-            return True
-    return False
+        operations = list(block.ops)
+    else:
+        owners = [line.value.borrowed.owner for line in bindings_of(func)]
+        operations = [o for o in owners if isinstance(o, Operation)]
+    own = None if own_name is None else own_name.name_hint
+    return any(
+        not (isinstance(op, relax.CallOp) and own is not None and op.callee_name == own)
+        for op in effects(operations)
+    )
