@@ -39,6 +39,11 @@ SCALARS = [
         "expected a new name for the buffer, got 'Z' twice",
         "Z = T.alloc_buffer((8,))",
     ),
+    (
+        "    Z = T.alloc_buffer((8,))\n    Z = T.decl_buffer((4,), data=X.data)",
+        "expected a new name for the buffer, got 'Z' twice",
+        "Z = T.decl_buffer",
+    ),
     ('    with T.block("b") as b:\n        Y[0] = 1', "expected a block without 'as'", "b:"),
     (
         '    with T.block("b"):\n        T.block_attr({"a": 1})\n        T.block_attr({"a": 2})\n'
