@@ -48,8 +48,8 @@ class IterVar(Var):
 class Tensor:
     """A tensor of a definition: a placeholder, or one output of a `Compute`.
 
-    Calling or subscripting it with indices gives an element. Operators of Python are the functions
-    of `topi`: ``x + 1`` is ``topi.add(x, 1)``.
+    Calling or subscripting it with indices gives an element. The operators ``+ - * /`` and the
+    negation are functions of `topi`: ``x + 1`` is ``topi.add(x, 1)``.
     """
 
     topi: ClassVar[Mapping[str, Callable[..., Any]]] = {}
