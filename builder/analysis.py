@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from xdsl.ir import Block, Operation, SSAValue
 
 from ..dialects import relax
 from ..dialects.diagnostics import Diagnostic
-from ..dialects.relax.closure import is_pure
-from ..dialects.tir import BlockOp, BufferType
+from ..dialects.relax.closure import effects
+from ..dialects.tir import BufferType
 from ..ir.blocks import (
     Binding,
     DataflowBlock,
@@ -30,6 +30,7 @@ from ..lowering.graph.dead_code import remove_all_unused as remove_from
 from ..lowering.graph.reshape_pattern import is_reshape
 from ..lowering.schedule.suggest_layouts import suggest_layouts
 from ..tir.index_map import IndexMap
+from ..tir.statements import SBlock
 from .module import check
 from .type_analysis import BaseCheckResult as BaseCheckResult
 from .type_analysis import collect_non_negative_expressions as collect_non_negative_expressions
@@ -212,7 +213,7 @@ def has_reshape_pattern(func: PrimFunc) -> bool:
 
 def suggest_layout_transforms(
     func: PrimFunc, write_buffer_transforms: Sequence[IndexMap | Callable[..., Any]]
-) -> dict[BlockOp, dict[BlockOp | Buffer, IndexMap]]:
+) -> dict[SBlock, dict[SBlock | Buffer, IndexMap]]:
     """The maps of blocks and of what they read that follow from maps of the last parameters.
 
     For each block there is the map of its axes, for `Schedule.transform_block_layout`, and those of
@@ -238,7 +239,8 @@ def suggest_layout_transforms(
             )
         outputs[param] = found.map
     return {
-        block: {block: IndexMap(axes)} | {Buffer(b): IndexMap(m) for b, m in buffers.items()}
+        SBlock(block): {SBlock(block): IndexMap(axes)}
+        | {Buffer(b): IndexMap(m) for b, m in buffers.items()}
         for block, (axes, buffers) in suggest_layouts(op, outputs).items()
     }
 
@@ -252,19 +254,12 @@ def contains_impure_call(
     """
     block = _block(func)
     if block is not None:
-        return _has_effects(block.ops, own_name)
-    owners = [line.value.borrowed.owner for line in bindings_of(func)]
-    return _has_effects([o for o in owners if isinstance(o, Operation)], own_name)
-
-
-def _has_effects(operations: Iterable[Operation], own_name: GlobalVar | None) -> bool:
-    for op in operations:
-        if isinstance(op, relax.LocalFuncOp):
-            continue
-        if isinstance(op, relax.CallOp) and own_name is not None:
-            if op.callee_name == own_name.name_hint:
-                continue
-        blocks = [block for region in op.regions for block in region.blocks]
-        if any(_has_effects(b.ops, own_name) for b in blocks) or (not blocks and not is_pure(op)):
-            return True
-    return False
+        operations = list(block.ops)
+    else:
+        owners = [line.value.borrowed.owner for line in bindings_of(func)]
+        operations = [o for o in owners if isinstance(o, Operation)]
+    own = None if own_name is None else own_name.name_hint
+    return any(
+        not (isinstance(op, relax.CallOp) and own is not None and op.callee_name == own)
+        for op in effects(operations)
+    )

@@ -24,7 +24,7 @@ from ..ir.module import IRModule
 from ..ir.operators import to_value
 from ..lowering.graph.dead_code import remove_all_unused
 from ..lowering.graph.values import canonical
-from .dpl_insertion import bring, detached_operations
+from .dpl_insertion import detached_operations, insert_detached
 from .module import Names
 from .scope import with_output
 
@@ -33,8 +33,8 @@ class DataflowBlockRewrite:
     """Rewrites a dataflow block of a function; TVM's ``relax.binding_rewrite``.
 
     Each method changes a new copy: the given function, and functions that `mutated_root_fn` has
-    returned, stay. Variables of the given function stand for those of the copy. Raises ValueError
-    for a block that is not of the function.
+    returned, stay. Variables of the given function stand for those of the copy. Raises
+    BuilderError for a block that is not of the function.
     """
 
     def __init__(self, dfb: DataflowBlock, root_fn: Function):
@@ -66,7 +66,7 @@ class DataflowBlockRewrite:
         """Add a binding at the end of the block, and return its variable.
 
         The variable is seen outside of the block unless `is_dfvar`. A value of the function is its
-        own variable.
+        own variable. Raises BuilderError for operands that are not seen in the block.
         """
         self._copy()
         value, output = canonical(to_value(expr)), self._block.output
@@ -74,9 +74,7 @@ class DataflowBlockRewrite:
         for op in made:
             for index, operand in enumerate(op.operands):
                 op.operands[index] = self._now.get(canonical(operand), operand)
-            if not bring(op, output, made):
-                raise BuilderError(f"expected the operands of '{op.name}' to be seen in the block")
-            self._block.body.block.insert_op_before(op, output)
+        insert_detached(made, output)
         value = self._now.get(value, value)
         if made:
             taken = [r.name_hint or "" for op in self._func.walk() for r in op.results]

@@ -8,6 +8,7 @@ from typing import Any
 from xdsl.ir import Operation
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 
+from ..dialects.diagnostics import BuilderError
 from ..ir.expr import Expr, expression
 from ..lowering.graph.values import visible
 
@@ -23,6 +24,16 @@ def bring(detached: Operation, op: Operation, made: Sequence[Operation]) -> bool
         if value is not operand:
             detached.operands[index] = value
     return True
+
+
+def insert_detached(made: Sequence[Operation], place: Operation) -> None:
+    """Put operations before another one; raises BuilderError where their operands are not seen."""
+    block = place.parent
+    assert block is not None
+    for op in made:
+        if not bring(op, place, made):
+            raise BuilderError(f"expected the operands of '{op.name}' to be seen in the block")
+        block.insert_op_before(op, place)
 
 
 def detached_operations(owner: Any) -> list[Operation]:

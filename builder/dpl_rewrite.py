@@ -15,7 +15,7 @@ from ..ir.operators import to_value
 from ..lowering.graph.values import canonical
 from .analysis import get_var2val, remove_all_unused
 from .dpl_context import PatternContext
-from .dpl_insertion import bring, detached_operations
+from .dpl_insertion import detached_operations, insert_detached
 
 
 def rewrite_bindings(
@@ -27,8 +27,9 @@ def rewrite_bindings(
 
     `rewriter` gets what the patterns match, and the values by variables. It returns the new values
     of some variables, or nothing to keep the match. What is not used any more is removed. Raises
-    ValueError where a new value would be needed before it is computed, and for a rewriter whose
-    results match again and again: more often than the block has lines.
+    ValueError where a new value would be needed before it is computed (BuilderError where it uses
+    what is not seen in the block), and for a rewriter whose results match again and again: more
+    often than the block has lines.
     """
     copy = Function(func.op.clone())
     for block in [op for op in copy.op.walk() if isinstance(op, relax.DataflowOp)]:
@@ -51,10 +52,7 @@ def rewrite_bindings(
 def _replace(block: Block, new: Mapping[SSAValue, SSAValue]) -> None:
     made = list(dict.fromkeys(op for v in new.values() for op in detached_operations(v.owner)))
     place = _after(block, made, [canonical(old).owner for old in new])
-    for op in made:
-        if not bring(op, place, made):
-            raise ValueError(f"expected the operands of '{op.name}' to be seen in the block")
-        block.insert_op_before(op, place)
+    insert_detached(made, place)
     for old, value in new.items():
         _replace_value(canonical(old), value, place, made)
     for owner in {canonical(old).owner for old in new}:

@@ -302,7 +302,7 @@ class Function(BaseFunc):
 
 
 def copy_with_new_vars(func: Function) -> Function:
-    """A copy of a graph function, whose variables are others; TVM's namesake of `relax.utils`."""
+    """A copy of a graph function with other variables; TVM's ``relax.utils.copy_with_new_vars``."""
     return Function(func.op.clone())
 
 

@@ -118,7 +118,9 @@ def _enclosing(frame: FrameType) -> dict[str, Any]:
     names: dict[str, Any] = {}
     outer = frame.f_back
     while outer is not None:
-        if frame.f_code.co_qualname.startswith(f"{outer.f_code.co_qualname}.<locals>."):
+        code = outer.f_code
+        is_around = frame.f_code.co_qualname.startswith(f"{code.co_qualname}.<locals>.")
+        if is_around and frame.f_code.co_filename == code.co_filename:
             names = {**outer.f_locals, **names}
         outer = outer.f_back
     return names

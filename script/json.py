@@ -6,12 +6,14 @@ import json
 from typing import Any
 
 from xdsl.parser import Parser
+from xdsl.utils.exceptions import ParseError, VerifyException
 
 from ..dialects import get_context
 from ..ir.function import BaseFunc
 from ..ir.module import IRModule
 from ..ir.struct_info import StructInfo, struct_info, to_type
 from .decorate import from_source
+from .errors import ScriptError
 
 
 def save_json(node: Any) -> str:
@@ -29,13 +31,15 @@ def save_json(node: Any) -> str:
 
 
 def load_json(json_str: str) -> Any:
-    """What `save_json` has saved; raises ValueError for other text."""
-    saved: Any = None
+    """What `save_json` has saved, also if it is ill-formed; raises ValueError for other text."""
     try:
-        saved = json.loads(json_str)
-        kind, text = saved["kind"], saved["text"]
-    except (KeyError, TypeError, ValueError):
-        raise ValueError(f"expected JSON of save_json, got {json_str[:40]!r}") from None
-    if kind == "program":
-        return from_source(text)
-    return struct_info(Parser(get_context(), text).parse_type())
+        match json.loads(json_str):
+            case {"kind": "program", "text": str(text)}:
+                return from_source(text, check_well_formed=False)
+            case {"kind": "type", "text": str(text)}:
+                return struct_info(Parser(get_context(), text).parse_type())
+            case _:
+                pass
+    except (ParseError, ScriptError, VerifyException, ValueError):
+        pass
+    raise ValueError(f"expected JSON of save_json, got {json_str[:40]!r}")

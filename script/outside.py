@@ -7,6 +7,7 @@ from typing import Any
 
 from ..dialects.dtypes import DTYPES
 from ..dialects.relax import OPERATORS
+from ..ir.call_parts import SPECIAL
 from ..ir.expr import Constant, apply_operator
 from ..ir.struct_info import AnyStructInfo, struct_info, to_type
 from ..names import resolve
@@ -83,18 +84,9 @@ class OperatorName(ScriptName):
 
 
 CALLS = frozenset(
-    f"R.{name}"
-    for name in (
-        "assert_op",
-        "call_dps_packed",
-        "call_packed",
-        "call_pure_packed",
-        "call_tir",
-        "call_tir_inplace",
-        "match_cast",
-        "prim_value",
-        "print",
-        "shape_of",
+    (
+        *(name.replace("relax.", "R.", 1) for name in SPECIAL),
+        *("R.call_packed", "R.call_py_func", "R.null_value", "R.prim_value"),
     )
 )
 """Calls that `relax.op` has besides the operators."""

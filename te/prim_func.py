@@ -16,6 +16,7 @@ from ..dialects.int_expr import IntExpr, Sym
 from ..dialects.parameters import value_hint
 from ..dialects.tir.func import LAYOUT_FREE
 from ..dialects.tir.regions import infer_regions
+from ..lowering.functions import unique_name
 from ..lowering.scalar_builder import ssa_type
 from .arithmetic import cast, dim_expr, symbol
 from .emit import Emitter
@@ -39,25 +40,26 @@ def build_prim_func(args: Sequence[Tensor | PrimExpr], name: str = "main") -> ti
 
     These are tensors, and variables of scalars. Definitions between the tensors that are not in
     the list become scratch buffers. Symbols that no parameter is or has as a whole dim become
-    `index` parameters at the end. Raises ValueError when an input is missing from the list.
+    `index` parameters at the end. Raises ValueError when an input is missing from the list, and
+    for an argument that is there twice.
     """
     params = [a for a in args if isinstance(a, Tensor)]
-    _check_distinct(params)
+    given = [_symbol_of(a) for a in args if isinstance(a, Index)]
+    _check_distinct([_symbol_of(a) if isinstance(a, Index) else a for a in args])
     order = _definitions(params)
     scratch = [t for d in order for t in d.outputs if t not in params]
-    names = _unique_names(params + scratch)
-    given = [_symbol_of(a) for a in args if isinstance(a, Index)]
     symbols = [s for s in _undetermined(params, order) if s not in given]
     every = [*args, *(symbol(s) for s in symbols)]
+    names = _unique_names(params + scratch, {str(a) for a in every if not isinstance(a, Tensor)})
     block = Block(arg_types=[_parameter_type(a) for a in every])
     emitter = Emitter(block)
     param_names = [names[a] if isinstance(a, Tensor) else str(a) for a in every]
-    for given_, arg, param_name in zip(every, block.args, param_names, strict=True):
+    for param, arg, param_name in zip(every, block.args, param_names, strict=True):
         arg.name_hint = value_hint(param_name)
-        if isinstance(given_, Tensor):
-            emitter.buffers[given_] = arg
-        elif isinstance(given_, Var):
-            emitter.define(given_, arg)
+        if isinstance(param, Tensor):
+            emitter.buffers[param] = arg
+        elif isinstance(param, Var):
+            emitter.define(param, arg)
     for tensor in scratch:
         alloc = tir.AllocBufferOp(buffer_type(tensor), names[tensor])
         alloc.result.name_hint = value_hint(names[tensor])
@@ -82,7 +84,8 @@ def _name_blocks(body: Block) -> None:
     taken: set[str] = set()
     for op in body.walk():
         if isinstance(op, tir.BlockOp):
-            op.block_name = StringAttr(_unique(op.block_name.data, taken))
+            op.block_name = StringAttr(unique_name(op.block_name.data, taken))
+            taken.add(op.block_name.data)
 
 
 def _parameter_type(arg: Tensor | PrimExpr) -> Any:
@@ -90,7 +93,6 @@ def _parameter_type(arg: Tensor | PrimExpr) -> Any:
     if isinstance(arg, Tensor):
         return buffer_type(arg)
     if isinstance(arg, Index):
-        _symbol_of(arg)
         return IndexType()
     if isinstance(arg, Var):
         return ssa_type(arg.dtype)
@@ -104,10 +106,12 @@ def _symbol_of(arg: Index) -> str:
     return atom.name
 
 
-def _check_distinct(params: Sequence[Tensor]) -> None:
-    for position, tensor in enumerate(params):
-        if tensor in params[:position]:
-            raise ValueError(f"expected distinct arguments, got '{tensor.name}' twice")
+def _check_distinct(params: Sequence[Any]) -> None:
+    for position, param in enumerate(params):
+        if any(param is p or (isinstance(p, str) and p == param) for p in params[:position]):
+            raise ValueError(
+                f"expected distinct arguments, got '{getattr(param, 'name', param)}' twice"
+            )
 
 
 def _is_static(tensor: Tensor) -> bool:
@@ -132,22 +136,13 @@ def _definitions(params: Sequence[Tensor]) -> list[Compute]:
     return list(order)
 
 
-def _unique_names(tensors: Sequence[Tensor]) -> dict[Tensor, str]:
-    taken: set[str] = set()
+def _unique_names(tensors: Sequence[Tensor], taken: set[str]) -> dict[Tensor, str]:
+    """Names of buffers that are none of those taken, which these are then, too."""
     names: dict[Tensor, str] = {}
     for tensor in tensors:
-        names[tensor] = _unique(tensor.name.replace(".", "_"), taken)
+        names[tensor] = unique_name(tensor.name.replace(".", "_"), taken)
+        taken.add(names[tensor])
     return names
-
-
-def _unique(base: str, taken: set[str]) -> str:
-    """The name, with a number where it is taken; adds it to those that are."""
-    name, count = base, 0
-    while name in taken:
-        count += 1
-        name = f"{base}_{count}"
-    taken.add(name)
-    return name
 
 
 def _undetermined(params: Sequence[Tensor], order: Sequence[Compute]) -> list[str]:

@@ -48,8 +48,8 @@ class IterVar(Var):
 class Tensor:
     """A tensor of a definition: a placeholder, or one output of a `Compute`.
 
-    Calling or subscripting it with indices gives an element. Operators of Python are the functions
-    of `topi`: ``x + 1`` is ``topi.add(x, 1)``.
+    Calling or subscripting it with indices gives an element. The operators ``+ - * /`` and the
+    negation are functions of `topi`: ``x + 1`` is ``topi.add(x, 1)``.
     """
 
     topi: ClassVar[Mapping[str, Callable[..., Any]]] = {}
@@ -189,10 +189,16 @@ class Compute:
             yield from _nodes(expr)
 
 
-def _nodes(expr: PrimExpr) -> Iterator[PrimExpr]:
-    yield expr
-    for child in expr.children():
-        yield from _nodes(child)
+def _nodes(*exprs: PrimExpr) -> Iterator[PrimExpr]:
+    """The nodes of expressions from the outside to the inside, each object once."""
+    seen: dict[int, PrimExpr] = {}  # keeps the objects, whose numbers are not used again
+    work = list(reversed(exprs))
+    while work:
+        expr = work.pop()
+        if id(expr) not in seen:
+            seen[id(expr)] = expr
+            yield expr
+            work += reversed(list(expr.children()))
 
 
 def shape_of(dims: Sequence[IntLike]) -> tuple[Any, ...]:
@@ -265,7 +271,7 @@ def verify_reductions(name: str, bodies: Sequence[PrimExpr]) -> None:
     first = bodies[0] if bodies else None
     for position, body in enumerate(bodies):
         parts = body.children() if isinstance(body, Reduce) else [body]
-        if any(isinstance(e, Reduce) for part in parts for e in _nodes(part)):
+        if any(isinstance(e, Reduce) for e in _nodes(*parts)):
             raise OpError(f"expected a reduction to be the whole body of '{name}'")
         if not isinstance(first, Reduce) and not isinstance(body, Reduce):
             continue

@@ -38,9 +38,13 @@ def check_numerical_grads(
     same shape for each. The distance to the differences with steps of `delta` is compared as a
     whole: ``|grad - numerical| <= atol * sqrt(size) + rtol * |numerical|`` in the 2-norm.
     `function_value` is the value there, if it is known already; it is compared with what the
-    function returns. TVM's ``tvm.testing.check_numerical_grads``.
+    function returns. Raises TypeError unless the inputs are float16, float32 or float64.
+    TVM's ``tvm.testing.check_numerical_grads``.
     """
     inputs = [np.array(value) for value in input_values]
+    for position, value in enumerate(inputs):
+        if value.dtype.kind != "f":
+            raise TypeError(f"expected input {position} to be of floats, got {value.dtype}")
     if len(inputs) != len(grad_values):
         raise AssertionError(
             f"expected a gradient by each of {len(inputs)} inputs, got {len(grad_values)}"

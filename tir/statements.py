@@ -1,18 +1,23 @@
 """Loops and blocks of a schedule as TVM shows them: views of their operations.
 
-What a view does not have is an attribute of its operation: ``sch.get(loop).kind``.
+What a view does not have is an attribute of its operation: ``sch.get(block).annotations``.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from xdsl.ir import SSAValue
 
 from ..dialects import tir
 from ..dialects.int_expr import Arg, Atom, IntExpr, IntLike, Sym
+from ..ir.buffers import Buffer
+from ..lowering.functions import unique_name
 from ..te.arithmetic import index_value
 from ..te.expr import Var
+from ..te.ranges import Range
 from ..te.tensor import IterVar
 
 
@@ -40,6 +45,17 @@ class Statement:
     def __str__(self) -> str:
         return str(self.op)
 
+    def __repr__(self) -> str:
+        return str(self)
+
+
+@dataclass(frozen=True)
+class BufferRegion:
+    """A box of a buffer: a range of each dim; TVM's ``tir.BufferRegion``."""
+
+    buffer: Buffer
+    region: tuple[Range, ...]
+
 
 class For(Statement):
     """A loop; TVM's ``tir.For``."""
@@ -61,6 +77,11 @@ class For(Statement):
         """The number of iterations: an int, or an expression of symbols and variables."""
         return _shown(self.op.extent.data, self.op.operands_)
 
+    @property
+    def kind(self) -> str:
+        """How the loop runs: "serial", "parallel", "vectorized", "unrolled", "thread_binding"."""
+        return self.op.kind.data
+
 
 class SBlock(Statement):
     """A block; TVM's ``tir.SBlock``, which was ``Block``."""
@@ -71,15 +92,41 @@ class SBlock(Statement):
     def iter_vars(self) -> list[IterVar]:
         """The axes with their ranges and kinds."""
         numbering = self.op.numbering()
+        names = _names(numbering)
         return [
             IterVar(
-                _name(var),
+                names[var],
                 _shown(axis.min.data, numbering),
                 _shown(axis.extent.data, numbering),
                 axis.kind.data,
                 "int64",
             )
             for var, axis in zip(self.op.axis_vars, self.op.axes.data, strict=True)
+        ]
+
+    @property
+    def reads(self) -> list[BufferRegion]:
+        """The boxes of buffers that the block declares to read."""
+        return self._regions(self.op.read_buffers, self.op.reads)
+
+    @property
+    def writes(self) -> list[BufferRegion]:
+        """The boxes of buffers that the block declares to write."""
+        return self._regions(self.op.write_buffers, self.op.writes)
+
+    def _regions(self, buffers: Sequence[SSAValue], regions: Iterable[Any]) -> list[BufferRegion]:
+        numbering = self.op.numbering()
+        return [
+            BufferRegion(
+                Buffer(buffer),
+                tuple(
+                    Range.from_min_extent(
+                        _shown(low.data, numbering), _shown(extent.data, numbering)
+                    )
+                    for low, extent in zip(region.mins, region.extents, strict=True)
+                ),
+            )
+            for buffer, region in zip(buffers, regions, strict=True)
         ]
 
 
@@ -99,6 +146,15 @@ def _name(value: SSAValue) -> str:
 
 
 def _shown(expr: IntExpr, operands: Any) -> Any:
-    """An expression with the names of variables."""
-    names: dict[Atom, IntLike] = {Arg(i): Sym(_name(operands[i])) for i in expr.args()}
-    return index_value(expr.substitute(names))
+    """An expression with the names of variables, of which two are never the same."""
+    names = _names(operands, expr.symbols())
+    shown: dict[Atom, IntLike] = {Arg(i): Sym(names[operands[i]]) for i in expr.args()}
+    return index_value(expr.substitute(shown))
+
+
+def _names(values: Iterable[SSAValue], taken: Iterable[str] = ()) -> dict[SSAValue, str]:
+    """The names of variables, with numbers where several have one name."""
+    names: dict[SSAValue, str] = {}
+    for value in dict.fromkeys(values):
+        names[value] = unique_name(_name(value), {*taken, *names.values()})
+    return names

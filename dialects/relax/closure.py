@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from typing import cast
 
@@ -52,18 +52,28 @@ def is_pure(op: Operation) -> bool:
     return isinstance(op, AllocTensorOp | MatchCastOp) or is_side_effect_free(op)
 
 
+def effects(operations: Iterable[Operation]) -> Iterator[Operation]:
+    """The operations with effects, also inside of others.
+
+    Local functions have effects when they are called.
+    """
+    for op in operations:
+        if isinstance(op, LocalFuncOp):
+            continue
+        for region in op.regions:
+            for block in region.blocks:
+                yield from effects(block.ops)
+        if not op.regions and not is_pure(op):
+            yield op
+
+
 def verify_pure(name: str, block: Block) -> None:
     """Raise VerifyException if an operation of the function has an effect.
 
-    Local functions have effects when they are called; dataflow blocks verify their own bodies.
+    Dataflow blocks verify their own bodies.
     """
-    for op in block.ops:
-        if isinstance(op, LocalFuncOp) or op.name == "relax.dataflow":
-            continue
-        for region in op.regions:
-            verify_pure(name, region.block)
-        if not op.regions and not is_pure(op):
-            raise VerifyException(f"expected '{name}' to be declared impure, as it has '{op.name}'")
+    for op in effects(o for o in block.ops if o.name != "relax.dataflow"):
+        raise VerifyException(f"expected '{name}' to be declared impure, as it has '{op.name}'")
 
 
 @irdl_op_definition

@@ -46,7 +46,19 @@ outer, inner = schedule.split(loop, [None, 4])
 schedule.vectorize(inner)
 schedule.mod.show()
 
-# %% tir.Buffer tir.SBlock tir.is_buffer_var
+# %% tir.For tir.SBlock
+from xrelax import te, tir
+
+x = te.placeholder((4, 8), name="X")
+schedule = tir.Schedule(te.create_prim_func([x, te.compute((4, 8), lambda i, j: x[i, j] * 2, "Y")]))
+block, (outer, inner) = schedule.get_block("Y"), schedule.get_loops("Y")
+schedule.vectorize(inner)
+found, loop = schedule.get(block), schedule.get(inner)
+print(isinstance(found, tir.SBlock), [a.name for a in found.iter_vars])
+print([(r.buffer, [(b.min, b.extent) for b in r.region]) for r in found.reads])
+print(isinstance(loop, tir.For), loop.loop_var, loop.extent, loop.kind)
+
+# %% tir.Buffer tir.is_buffer_var
 from xrelax import relax, te, tir
 
 k = te.reduce_axis((0, 16), "k")

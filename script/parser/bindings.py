@@ -19,6 +19,8 @@ from .statement_reader import StatementReader
 from .vector_stores import VectorStoreParser
 
 ALLOCATIONS = ("T.alloc_buffer", "T.sblock_alloc_buffer", "T.decl_buffer")
+BUFFERS = (*ALLOCATIONS, "T.match_buffer")
+"""Calls that declare a buffer."""
 
 
 def _is_alias(call: ast.Call, path: str) -> bool:
@@ -108,7 +110,7 @@ class BindingParser:
             raise self.statements.error(target, f"expected {count} names, got {len(target.elts)}")
 
     def _declares(self, node: ast.expr) -> bool:
-        return self.statements.called(node) in (*ALLOCATIONS, "T.match_buffer")
+        return self.statements.called(node) in BUFFERS
 
     def _computed(self, value: Any) -> Any:
         """A scalar read now, before any of the other names is bound or stored to."""
@@ -186,16 +188,20 @@ class BindingParser:
             raise self.statements.error(given["data"], message)
         shape = [dim_expr(d) for d in self.exprs.shape(given["shape"])]
         type_ = tir.BufferType.of(shape, element_type(dtype), scope=base.type.scope.data)
+        self._check_new_buffer(target)
         alias = Alias(target.id, base.ssa, base, type_, offset)
         self.statements.scope.bind(target.id, alias)
+
+    def _check_new_buffer(self, target: ast.Name) -> None:
+        if isinstance(self.statements.scope.frames[-1].get(target.id), Buffer):
+            message = f"expected a new name for the buffer, got '{target.id}' twice"
+            raise self.statements.error(target, message)
 
     def _declare(self, target: ast.expr, op: tir.AllocBufferOp | tir.MatchBufferOp) -> None:
         """Emit an operation that gives a buffer, and bind the buffer's name."""
         if not isinstance(target, ast.Name):
             raise self.statements.error(target, "expected a name for the buffer")
-        if isinstance(self.statements.scope.frames[-1].get(target.id), Buffer):
-            message = f"expected a new name for the buffer, got '{target.id}' twice"
-            raise self.statements.error(target, message)
+        self._check_new_buffer(target)
         self.statements.emitter.add(op)
         op.result.name_hint = value_hint(target.id)
         buffer = Buffer(target.id, op.result)

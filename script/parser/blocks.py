@@ -14,6 +14,7 @@ from ...dialects.parameters import value_hint
 from ...dialects.tir.regions import infer_regions
 from ...te.expr import Imm, PrimExpr, Var
 from .annotations import dictionary
+from .bindings import BUFFERS
 from .macros import MacroParser
 from .regions import RegionParser
 from .statement_reader import StatementReader
@@ -27,7 +28,6 @@ AXIS_KINDS = {
     "T.axis.opaque": "opaque",
 }
 ATTRIBUTES = ("T.block_attr", "T.sblock_attr")
-BUFFERS = ("T.alloc_buffer", "T.sblock_alloc_buffer", "T.match_buffer")
 REMAP_KINDS = {"S": "spatial", "R": "reduce"}
 
 

@@ -18,7 +18,6 @@ from ...dialects.relax.type_relations import forget_symbols
 from ...ir.operators import attribute_value, constant_data, default_dtype
 from ...lowering.graph.lower_prims import number_tensor, result_of
 from ...lowering.substitute import substituted
-from ...te.arithmetic import index_value
 from .relax_dps import DPSCallParser
 from .relax_kernels import KernelParser
 from .relax_loops import LoopParser
@@ -210,9 +209,7 @@ class CallParser:
         text = self._index_map(node)
         if text is not None:
             return text
-        value = self.exprs.eval(node)
-        is_tensor = isinstance(getattr(value, "type", None), relax.TensorType)
-        return attribute_value(value) if is_tensor else _attribute_value(value)
+        return attribute_value(self.exprs.eval(node))
 
     def _index_map(self, node: ast.expr) -> str | None:
         """The text of ``lambda i, j: (j, i)``, also in ``T.index_map(…)``."""
@@ -232,16 +229,6 @@ class CallParser:
             if result is not made:
                 self.function.emit(made, node)
             return self.function.emit(result, node)
-
-
-def _attribute_value(value: Any) -> Any:
-    """A value for an attribute, where shapes and integers of the graph are expressions."""
-    if isinstance(value, list | tuple):
-        return type(value)(map(_attribute_value, value))  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
-    type_ = getattr(value, "type", None)
-    if isinstance(type_, relax.PrimType) and type_.expr is not None:
-        return index_value(type_.expr)
-    return (type_.dims or ()) if isinstance(type_, relax.ShapeType) else value
 
 
 def _default_dtype(value: Any) -> str:

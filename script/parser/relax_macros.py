@@ -44,5 +44,21 @@ class MacroCallParser:
 
     def _argument(self, node: ast.expr) -> Any:
         """A value of the graph, or a Python value."""
-        is_value = isinstance(node, ast.Call | ast.BinOp | ast.Tuple)
-        return self.function.value(node) if is_value else self.function.exprs.eval(node)
+        function = self.function
+        return function.value(node) if self._is_value(node) else function.exprs.eval(node)
+
+    def _is_value(self, node: ast.expr) -> bool:
+        """Whether an expression reads a value of the graph."""
+        match node:
+            case ast.Call() | ast.Tuple():
+                return True
+            case ast.Name(id=name):
+                return isinstance(self.function.bound(name), SSAValue)
+            case ast.BinOp(left=left, right=right):
+                return self._is_value(left) or self._is_value(right)
+            case ast.Compare(left=left, comparators=others):
+                return any(self._is_value(n) for n in (left, *others))
+            case ast.UnaryOp(operand=value) | ast.Subscript(value=value):
+                return self._is_value(value)
+            case _:
+                return False

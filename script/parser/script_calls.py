@@ -39,7 +39,7 @@ class Method:
 def buffer_attribute(buffer: Buffer, name: str) -> Any:
     """``X.shape`` and the like; raises ValueError for anything else."""
     if name == "data":
-        return DataPointer(buffer)  # of an alias only for another one
+        return DataPointer(buffer)  # `extern_call` refuses that of an alias
     if name == "access_ptr":
         return lambda access_mask="rw": DataPointer(buffer)  # pyright: ignore
     if name in ("shape", "strides", "dtype", "name"):
@@ -175,12 +175,25 @@ def load(exprs: ExprReader, node: ast.Subscript, buffer: Buffer) -> Load:
     """One element; a script error for another number of indices, or one that is no integer."""
     indices = exprs.exprs(node.slice)
     _check_rank(exprs, node, buffer, len(indices))
+    if exprs.lane is not None:
+        several = [e for e in exprs.elements(node.slice) if _has_lanes(exprs, e)]
+        if len(several) > 1:
+            shown = ", ".join(map(ast.unparse, exprs.elements(node.slice)))
+            raise exprs.error(several[1], f"expected one slice or ramp, got '{shown}'")
     for index in indices:
         if is_float(index.dtype):
             raise exprs.error(node.slice, f"expected an integer index, got {index.dtype}")
     if isinstance(buffer, Alias):
         return Load(buffer.base, tuple(buffer.base_indices(indices)), buffer.dtype)
     return Load(buffer, tuple(indices), buffer.dtype)
+
+
+def _has_lanes(exprs: ExprReader, node: ast.expr) -> bool:
+    """Whether an index has a slice or a ramp, and is another one for each lane."""
+    return any(
+        isinstance(n, ast.Slice) or (isinstance(n, ast.Call) and exprs.path(n.func) in RAMPS)
+        for n in ast.walk(node)
+    )
 
 
 def _check_rank(exprs: ExprReader, node: ast.AST, buffer: Buffer, count: int) -> None:

@@ -32,7 +32,11 @@ class VectorStoreParser:
     def store(self, target: ast.Subscript, index: ast.expr, value: ast.expr) -> None:
         """A loop over the elements; raises ScriptError where they read what others write."""
         emitter = self.statements.emitter
-        count = self._known(ramp(self.exprs, index)[2])
+        _, stride, lanes = ramp(self.exprs, index)
+        if self._known(stride) == 0:
+            message = f"expected a stride other than 0, got '{ast.unparse(index)}'"
+            raise self.statements.error(index, message)
+        count = self._known(lanes)
         if count is None or count < 1:
             message = f"expected a number of elements, got '{ast.unparse(index)}'"
             raise self.statements.error(index, message)

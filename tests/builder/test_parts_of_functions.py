@@ -99,6 +99,9 @@ def test_calls_outside_of_scripts():
     assert isinstance(call.sinfo_args[0], relax.TupleStructInfo)
     assert str(R.call_packed("f", x, ty_args=R.Any).struct_info) == "R.Object"
     assert isinstance(R.prim_value(1), tir.IntImm) and isinstance(R.prim_value(1.0), tir.FloatImm)
+    dims = relax.Var("dims", R.Tensor((2,), "int64"))
+    assert str(R.tensor_to_shape(dims, (4, 4)).struct_info) == "R.Shape(ndim=2)"
+    assert str(R.null_value().struct_info) == "R.Object"
     number = tir.FloatImm("float32", 1.0)
     assert relax.prim_value(number).same_as(number)
     with pytest.raises(TypeError, match="Cannot convert a Var to a number"):

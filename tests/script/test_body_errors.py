@@ -39,6 +39,11 @@ SCALARS = [
         "expected a new name for the buffer, got 'Z' twice",
         "Z = T.alloc_buffer((8,))",
     ),
+    (
+        "    Z = T.alloc_buffer((8,))\n    Z = T.decl_buffer((4,), data=X.data)",
+        "expected a new name for the buffer, got 'Z' twice",
+        "Z = T.decl_buffer",
+    ),
     ('    with T.block("b") as b:\n        Y[0] = 1', "expected a block without 'as'", "b:"),
     (
         '    with T.block("b"):\n        T.block_attr({"a": 1})\n        T.block_attr({"a": 2})\n'
@@ -49,6 +54,7 @@ SCALARS = [
     ("    t = T.launch_thread('x')\n    Y[t] = 1", "expected T.launch_thread(thread, ext", "T.l"),
     ("    Y[1:5] = Y[0:4]", "expected to read 'Y' only where it is stored to", "Y[0:4]"),
     ("    Y[0:4] = X[0:5]", "expected 4 lanes, got 5", "0:5"),
+    ("    Y[T.Ramp(0, 0, 4)] = X[0:4]", "expected a stride other than 0", "T.Ramp"),
     ("    Y[0:] = X[0:8]", "expected a slice with both ends, or T.Ramp", "0:]"),
     ("    Y[0] = T.Ramp(0, 1, 4)", "expected 'T.Ramp' in a store of several", "T.Ramp"),
     (
@@ -140,3 +146,9 @@ SCALARS = [
 def test_kernel_bodies(refused, body, message, at):
     params = 'X: T.Buffer((8,), "float32"), Y: T.Buffer((8,), "float32")'
     refused(f"@T.prim_func\ndef kernel({params}):\n{body}\n", message, at)
+
+
+@pytest.mark.parametrize("line", ["A[0:2, 0:2] = 1.0", "A[0, 0:2] = A[0:2, T.Ramp(0, 1, 2)]"])
+def test_accesses_have_one_slice(refused, line):
+    text = f'@T.prim_func\ndef kernel(A: T.Buffer((4, 4), "float32")):\n    {line}\n'
+    refused(text, "expected one slice or ramp, got '0:2, ", None)

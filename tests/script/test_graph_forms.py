@@ -28,6 +28,26 @@ def test_macros_have_values_and_variables_of_their_own():
     np.testing.assert_allclose(result, ((x * 3 + 1) + x) * 0.5 + 1)
 
 
+@pytest.mark.parametrize(
+    ("sugared", "plain"),
+    [
+        ("-x", "R.negative(x)"),
+        ("t[1]", "R.TupleGetItem(t, 1)"),
+        ("-(t[0] + x)", "R.negative(R.add(t[0], x))"),
+    ],
+)
+def test_arguments_of_macros(sugared, plain):
+    def parsed(argument):
+        return from_source(
+            "@R.function\ndef main(x: R.Tensor((2,), 'float32'), t: R.Tuple(R.Tensor((2,), "
+            "'float32'), R.Tensor((2,), 'float32'))):\n"
+            f"    y = scaled({argument}, 1 + 1)\n    return y",
+            {"scaled": scaled},
+        )
+
+    xrelax.ir.assert_structural_equal(parsed(sugared), parsed(plain))
+
+
 FORMS = """
 @R.function(pure=False)
 def main(n: R.Prim("int64"), x: R.Tensor(["n"], "float32"), t: R.Tensor, c: R.Tensor((), "bool")):

@@ -51,5 +51,22 @@ def test_types_are_loaded_as_they_were(annotation):
 def test_what_cannot_be_saved_or_loaded():
     with pytest.raises(TypeError, match="expected a module, a function or a type, got int"):
         tvm.ir.save_json(4)
-    with pytest.raises(ValueError, match=r"expected JSON of save_json, got '\{\}'"):
-        tvm.ir.load_json("{}")
+    for text in (
+        "{}",
+        "3",
+        "not JSON",
+        '{"kind": "foo", "text": "x"}',
+        '{"kind": "program", "text": 3}',
+        '{"kind": "program", "text": "x = "}',
+        '{"kind": "type", "text": "!relax.foo"}',
+        '{"kind": "type", "text": "i32"}',
+    ):
+        with pytest.raises(ValueError, match=r"expected JSON of save_json, got '") as caught:
+            tvm.ir.load_json(text)
+        assert str(caught.value).endswith(repr(text[:40]))
+
+
+def test_an_ill_formed_module_is_loaded_as_it_was():
+    text = MODULE.replace("return R.add(y, w)", 'return R.call_packed("f", y)')
+    mod = from_source(text, check_well_formed=False)
+    tvm.ir.assert_structural_equal(tvm.ir.load_json(tvm.ir.save_json(mod)), mod)

@@ -5,6 +5,7 @@ import pytest
 from xrelax import relax
 from xrelax.ir import assert_structural_equal
 from xrelax.script import ScriptError, from_source
+from xrelax.script import tir as T
 
 KERNEL = """
 @I.ir_module
@@ -47,6 +48,8 @@ class Module:
         ("y = R.matmul(x, x, out_dtype='float32')", "y = R.matmul(x, x)"),
         ("f = Module.twice; y = f(x)", "y = Module.twice(x)"),
         ("t = (x, x); y = R.TupleGetItem(t, 1)", "t = (x, x); y = t[1]"),
+        ("y = R.astype(x, R.dtype('float16'))", "y = R.astype(x, 'float16')"),
+        ("y = R.matmul(x, x, out_dtype=R.str('float32'))", "y = R.matmul(x, x)"),
         ("y = R.ShapeExpr([n, 4])", "y = R.shape([n, 4])"),
         (
             "y = R.call_pure_packed('f', [x], 1, sinfo_args=R.Tensor((4,), 'float32'))",
@@ -97,3 +100,24 @@ def main(x: R.Tensor((4,), "float32")):
     tvm.register_global_func("f", lambda x: x, override=True)
     with pytest.raises(Exception, match="known shape and dtype"):
         relax.build(func)
+
+
+@pytest.mark.parametrize(
+    ("sugared", "plain"),
+    [
+        ("T.func_attr({'target': T.target('llvm')})", "T.func_attr({'target': 'llvm'})"),
+        ("X[0] = T.Select(T.boolean(True), X[1], X[2])", "X[0] = T.Select(True, X[1], X[2])"),
+    ],
+)
+def test_forms_in_kernels(sugared, plain):
+    def parsed(line):
+        return from_source(
+            f"@T.prim_func\ndef main(X: T.Buffer((4,), 'float32')):\n    {line}\n    X[3] = 1.0"
+        )
+
+    assert_structural_equal(parsed(sugared), parsed(plain))
+
+
+def test_variables_outside_of_scripts():
+    n = T.Var("n", "int64")
+    assert (str(n), n.dtype) == ("n", "int64")

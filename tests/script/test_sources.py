@@ -133,6 +133,24 @@ def test_a_function_in_functions_of_its_name_and_their_variables():
     assert 'T.Buffer((5,), "float32")' in text and "for i in range(2):" in text
 
 
+def test_functions_of_one_name_in_other_files_are_not_around(notebook):
+    # The `build` of the cell calls what another file's `build` has made.
+    names = {"T": notebook["T"]}
+    text = """def build():
+    def kernel():
+        @T.prim_func
+        def main(X: T.Buffer((4,), "float32")):
+            X[0] = size
+        return main
+    return kernel
+"""
+    exec(compile(text, "<other>", "exec"), names)
+    notebook.names["kernel"] = names["build"]()
+    notebook.run("def build():\n    size = 2\n    return kernel()")
+    with pytest.raises(ScriptError, match="size"):
+        notebook.run("build()")
+
+
 def test_a_source_string_that_is_not_verified():
     text = PROGRAM.replace("range(4)", "range(5)")
     with pytest.raises(ScriptError, match="outside its range"):

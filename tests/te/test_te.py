@@ -217,6 +217,18 @@ def test_names_are_made_unique():
     b = te.compute((2,), lambda x: a[x], name="x")
     c = te.compute((2,), lambda x: b[x], name="x")
     assert te.create_prim_func([a, c]).op.names == ("x", "x_1")
+    n = te.var("x")
+    assert te.create_prim_func([n, a]).op.names == ("x", "x_1")
+
+
+def test_shared_parts_of_expressions_are_walked_once():
+    def doubled(i):
+        x = te.cast("float32", i)
+        for _ in range(60):
+            x = x + x
+        return x
+
+    te.compute((4,), doubled)
 
 
 def one(shape=(4,), dtype="float32"):
@@ -244,6 +256,10 @@ ERRORS = [
     (
         lambda: te.create_prim_func([one(), te.compute((4,), lambda i: te.sum(one()[K], axis=K))]),
         r"among the arguments",
+    ),
+    (
+        lambda: te.create_prim_func([te.var("n"), one(), te.var("n")]),
+        r"expected distinct arguments, got 'n' twice",
     ),
     (
         lambda: te.create_prim_func([one()], "int16"),

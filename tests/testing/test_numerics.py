@@ -40,3 +40,8 @@ def test_assert_allclose():
         tvm.testing.assert_allclose(X, X + 1)
     with pytest.raises(AssertionError, match=r"expected an array of shape \(2,\), got \(2, 2\)"):
         tvm.testing.assert_allclose(X, W)
+
+
+def test_gradients_by_integers():
+    with pytest.raises(TypeError, match="expected input 0 to be of floats, got int64"):
+        tvm.testing.check_numerical_grads(lambda x: (x * x).sum(), [[1, 2]], [[2, 4]])

@@ -307,7 +307,7 @@ def test_strips_of_lanes():
         j = s.get_loops("Y")[1]
         s.vectorize(j)
         strips, lanes = s.strip_mine(j, 4)
-        assert (s.get(strips).kind.data, s.get(lanes).kind.data) == ("serial", "vectorized")
+        assert (s.get(strips).kind, s.get(lanes).kind) == ("serial", "vectorized")
         s.parallel(strips)
 
     check_schedule(chain(), schedule, *SHAPES)
