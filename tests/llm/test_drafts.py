@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from queue import SimpleQueue
+
 import numpy as np
 import pytest
 
@@ -138,7 +140,11 @@ def test_a_batch_takes_fewer_steps_with_a_draft(tiny_model, small_model):
     made, steps = [Request(drawn(5, n), 60) for n in range(6)], []
     for draft in (None, small_model):
         with Batcher(tiny_model(), draft=draft) as batcher:
-            together(batcher, made)
+            ends = SimpleQueue()
+            with batcher._changed:  # no step begins before all requests wait
+                for request in made:
+                    batcher.submit(request, lambda p: p.reason and ends.put(p.reason))
+            assert [ends.get(timeout=120) for _ in made] == ["length"] * len(made)
             steps.append(batcher.steps)
     assert steps[1] < steps[0] / 2
 

@@ -7,6 +7,7 @@ import numpy as np
 from xrelax import relax
 
 RNG = np.random.default_rng(0)
+START = RNG.bit_generator.state
 
 
 def draw(*shape, scale=1.0):

@@ -98,7 +98,8 @@ def _merge_into(sch: Schedule, block: tir.BlockOp, nest: Operation, target: Targ
 
     That is the innermost loop. After a reduction it is the innermost one in which the block still
     has long rows, since a tile of results is too narrow for vectors. A block that reduces over rows
-    keeps the loop over its results, which is vectorized. A search may try another loop first.
+    keeps the loop over its results, which is vectorized, and one along rows takes the innermost
+    loop. A search may try another loop first.
     """
     lanes = _lanes_of_reductions(nest, target)
     loops = [loop for loop in _loops_of_producers(block, nest) if loop not in lanes]
@@ -107,10 +108,13 @@ def _merge_into(sch: Schedule, block: tir.BlockOp, nest: Operation, target: Targ
     if place == APART:
         return False
     own_lanes = _lanes_of_reductions(perfect_nest(block), target)
+    along_rows = _reduces_lanes(block, target)
     preferred = (
         loop
         for loop in loops
-        if (not own_lanes and not _loops_in(loop)) or _has_long_rows(block, loop, nest)
+        if along_rows
+        or (not own_lanes and not _loops_in(loop))
+        or _has_long_rows(block, loop, nest)
     )
     tried: set[tir.ForOp] = set()
     chosen = () if place == ANY else (loops[place],)
@@ -137,6 +141,12 @@ def _lanes_of_reductions(nest: Operation, target: Target) -> list[tir.ForOp]:
             if extent is None or extent >= LONG:
                 found.append(lanes.loop)
     return found
+
+
+def _reduces_lanes(block: tir.BlockOp, target: Target) -> bool:
+    """Whether the loop that will be vectorized is one of a reduction."""
+    lanes = choose_lanes(block, target)
+    return lanes is not None and iterator_kinds(lanes.loop, block) == {"reduce"}
 
 
 def _has_long_rows(block: tir.BlockOp, loop: tir.ForOp, statement: Operation) -> bool:
