@@ -229,3 +229,27 @@ def main(count: R.Tensor((1,), "int64")):
 def test_two_names_of_one_size():
     zeros, ones = compile_source(TWICE)[1]["main"](np.int64([3]))
     assert zeros.shape == (3,) and ones.shape == (3, 2)
+
+
+SLICE = """
+@R.function
+def main(x: R.Tensor(("n", 4), "float32"), b: R.Tensor((2,), "int64"), e: R.Tensor((2,), "int64"),
+         s: R.Tensor((2,), "int64")) -> R.Tensor("float32", ndim=2):
+    y: R.Tensor("float32", ndim=2) = R.dynamic_strided_slice(x, b, e, s)
+    return y
+"""
+
+
+@pytest.mark.parametrize(
+    "bounds",
+    [
+        ((1, 0), (-1, 3), (2, 1)),
+        ((9, -1), (1, -9), (-2, -1)),
+        ((0, 2), (2**63 - 1, 2), (2**63 - 1, 1)),
+    ],
+)
+def test_slices_with_bounds_in_tensors(bounds):
+    executable = compile_source(SLICE)[1]
+    x = np.arange(28, dtype="float32").reshape(7, 4)
+    found = executable["main"](x, *map(np.int64, bounds)).numpy()
+    np.testing.assert_array_equal(found, x[tuple(slice(*b) for b in zip(*bounds, strict=True))])
