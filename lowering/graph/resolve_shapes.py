@@ -16,8 +16,10 @@
              -> !relax.tensor<[x_0, 4], f32>
       …
 
-Parameters with a known rank only get a new symbol for each dim. Symbols that a cast declares are
-replaced by the dims that they match; the cast still checks the dims in which its two types differ.
+Parameters with a known rank only get a new symbol for each dim. A cast that every call runs says
+the rank and the dtype of a parameter without them, and the type of what a registered function
+returns, if it declares no symbols. Symbols that a cast declares are replaced by the dims that they
+match; the cast still checks the dims in which its two types differ.
 Where an operator's result has as many elements as data says, they are counted first::
 
     %p = relax.nonzero %x : !relax.tensor<[n], f32> -> !relax.tensor<rank 2, i64>
@@ -45,8 +47,10 @@ from xdsl.passes import ModulePass
 
 from ...dialects import relax
 from ...dialects.int_expr import IntExpr, IntLike, Sym, sym
+from ...dialects.relax.cast_types import first_casts, parameter_types
 from ...dialects.relax.symbols import declared_in, determined_symbols, paired_dims
-from ...dialects.relax.types import python_shape, shape_text
+from ...dialects.relax.types import python_shape, shape_text, type_symbols
+from ...dialects.relax.values import may_be
 from ..functions import call_graph, callees_first, functions_by_name, graph_functions, unique_name
 from ..substitute import set_type, substitute_own_symbols, substituted
 from .data_sizes import count_first
@@ -97,8 +101,9 @@ def _resolve(func: relax.FuncOp, functions: Mapping[str, Operation]) -> None:
         taken.add(name)
         return sym(name)
 
-    for name, param in zip(func.names, func.params, strict=True):
-        set_type(param, _with_dims(param.type, name, fresh))
+    known = parameter_types(func)
+    for name, param, type_ in zip(func.names, func.params, known, strict=True):
+        set_type(param, _with_dims(type_, name, fresh))
     _Resolver(func, functions, fresh).block(func.body.block)
     refresh_types(func, functions)
 
@@ -131,6 +136,7 @@ class _Resolver(TypeRefresher):
     ):
         super().__init__(func, functions)
         self.fresh = fresh
+        self.casts = first_casts(func)
         self.read: set[str] = set()
         """Symbols whose values are those of tensors."""
         self.values: dict[str, IntLike] = {}
@@ -140,6 +146,8 @@ class _Resolver(TypeRefresher):
             substitute_own_symbols(op, self.values)
         if isinstance(op, relax.MatchCastOp):
             self._cast(op)
+        elif isinstance(op, relax.CallPackedOp | relax.CallPurePackedOp):
+            self._packed(op)
         else:
             super().op(op)
         self.read |= count_first(op, self.fresh)
@@ -148,6 +156,15 @@ class _Resolver(TypeRefresher):
         values = dict(self.values)
         super().branch(block)
         self.values = values
+
+    def _packed(self, op: relax.CallPackedOp | relax.CallPurePackedOp) -> None:
+        """The type of a result of unknown shape, if a cast of it has one over known symbols."""
+        cast_ = self.casts.get(op.result)
+        if cast_ is None or not _is_open(op.result.type):
+            return
+        wanted = substituted(cast_.result.type, self.values)
+        if type_symbols(wanted) <= self.declared and may_be(op.result.type, wanted):
+            set_type(op.result, wanted)
 
     def _cast(self, op: relax.MatchCastOp) -> None:
         wanted = op.result.type

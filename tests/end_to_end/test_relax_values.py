@@ -7,6 +7,8 @@ reference evaluator, and its machine code is compared with NumPy.
 import numpy as np
 import pytest
 
+import xrelax
+
 X = np.arange(6, dtype="float32").reshape(2, 3)
 
 
@@ -201,3 +203,31 @@ def test_an_empty_tuple(build):
 """)(X[0])
         == ()
     )
+
+
+UNKNOWN = """
+    @R.function
+    def main(x: R.Tensor, s: R.Object):
+        n, m = T.int64(), T.int64()
+        with R.dataflow():
+            y = R.match_cast(x, R.Tensor((n, m), "float32"))
+            t = R.match_cast(s, R.Shape([m]))
+            R.output(y)
+        z = R.call_pure_packed("test.transposed", y, sinfo_args=R.Tensor)
+        w = R.match_cast(z, R.Tensor((m, n), "float32"))
+        return R.add(w, w), R.shape([n, m + 1])
+"""
+
+
+def test_casts_of_parameters_and_results_of_unknown_shape(build):
+    xrelax.register_func("test.transposed", lambda x: xrelax.nd.array(x.numpy().T), override=True)
+    main = build(UNKNOWN)
+    result, shape = main(X, (3,))
+    np.testing.assert_array_equal(result.numpy(), 2 * X.T)
+    assert shape == (2, 4)
+    with pytest.raises(ValueError, match=r"expected argument 'x' to have shape \(x_0, x_1\)"):
+        main(X[0], (3,))
+    with pytest.raises(ValueError, match="in 'main': expected dim 0 to be 3, got 4"):
+        main(X, (4,))
+    with pytest.raises(TypeError, match="expected argument 'x' to have dtype float32"):
+        main(X.astype("int32"), (3,))
