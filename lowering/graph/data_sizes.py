@@ -49,12 +49,12 @@ def count_first(op: Operation, fresh: Callable[[str], IntExpr]) -> set[str]:
     if isinstance(op, DynamicStridedSliceOp):
         sizes = [fresh(f"length_{axis}") for axis in range(len(x.type.dims))]
         found = _dynamic_slice(new, op.operands, x.type.dims, sizes)
-    elif isinstance(op, NonzeroOp):
-        sizes = [fresh("count")]
-        found = _nonzero(new, x, x.type.dims, *sizes)
     else:
-        sizes = [fresh("count")]
-        found = _unique(new, x, x.type.dims, *sizes, op.attribute_values())
+        sizes = [count := fresh("count")]
+        if isinstance(op, NonzeroOp):
+            found = _nonzero(new, x, x.type.dims, count)
+        else:
+            found = _unique(new, x, x.type.dims, count, op.attribute_values())
     found.name_hint = op.result.name_hint
     Rewriter.replace_op(op, [], [found])
     return {name for size in sizes for name in size.symbols()}

@@ -113,14 +113,16 @@ class DynamicStridedSliceOp(DynamicSliceOp):
         x, found, size = arrays[0], _numpy_ranges(arrays), attributes["size"]
         if size is None:
             return x[np.ix_(*found)]
-        places = [
-            r.start + np.arange(n) * step
-            for r, n, step in zip(found, size, map(int, arrays[3]), strict=True)
-        ]
-        held = [(p >= 0) & (p < d) for p, d in zip(places, x.shape, strict=True)]
         result = np.zeros(size, x.dtype)
-        kept = [p[h] for p, h in zip(places, held, strict=True)]
-        result[np.ix_(*held)] = x[np.ix_(*kept)]
+        sources: list[NDArray[Any]] = []
+        targets: list[NDArray[Any]] = []
+        for places, count, step, dim in zip(found, size, arrays[3], x.shape, strict=True):
+            steps: NDArray[Any] = np.arange(count, dtype=np.int64)
+            source: NDArray[Any] = places.start + steps * int(step)
+            held: NDArray[Any] = (source >= 0) & (source < dim)
+            sources.append(source[held])
+            targets.append(held)
+        result[np.ix_(*targets)] = x[np.ix_(*sources)]
         return result
 
 
