@@ -13,7 +13,6 @@ from xdsl.ir import Attribute, SSAValue
 from ..dialects import relax
 from ..dialects.relax.types import TensorType, tensors_in
 from ..dialects.sym import ExprAttr, exprs_of
-from ..runtime.dtype import dtype_of_numpy
 from .arguments import GraphValue, flatten
 from .expressions import number, shape_of
 from .memory import Buffer
@@ -93,7 +92,7 @@ def _call_dps_packed(graph: Graph, op: relax.CallDPSPackedOp) -> None:
 
 def _call_pure_packed(graph: Graph, op: relax.CallPurePackedOp | relax.CallPackedOp) -> None:
     inputs, types = arguments(graph, op.args), tensors_in(op.result.type)
-    if any(t.dims is None or t.dtype is None for t in types):
+    if not all(t.is_known for t in types):
         graph.values[op.result] = _of_unknown_type(graph, op, inputs)
         return
     result = fresh(graph, op.result.type, op.result.name_hint or op.callee.data)
@@ -105,16 +104,13 @@ def _of_unknown_type(
     graph: Graph, op: relax.CallPurePackedOp | relax.CallPackedOp, inputs: Sequence[Buffer]
 ) -> GraphValue:
     """What a registered function returns, of a type that the program does not know."""
-    types = tensors_in(op.result.type)
-    arrays = iter(graph.session.returned_arrays(op.callee.data, inputs, len(types)))
+    count = len(tensors_in(op.result.type))
+    found = iter(graph.session.returned_buffers(op.callee.data, inputs, count))
 
     def value(type_: Attribute) -> GraphValue:
         if isinstance(type_, TupleType):
             return tuple(value(t) for t in cast(Sequence[Attribute], type_.types.data))
-        array = next(arrays)
-        dtype = dtype_of_numpy(array.dtype)
-        wide = graph.session.precision.widen(dtype, array)
-        return Buffer(wide, dtype, op.result.name_hint or op.callee.data)
+        return next(found)
 
     return value(op.result.type)
 

@@ -16,6 +16,7 @@ from ..dialects import loops, tir
 from ..dialects.int_expr import Sym
 from ..dialects.nesting import on_deep_stack
 from ..dialects.rt.call import MAX_CALL_DEPTH, depth_message
+from ..runtime.dtype import dtype_of_numpy
 from .arguments import Expected, bind_symbols
 from .control import CONTROL
 from .kernel import Frame, KernelCompiler, Step
@@ -132,6 +133,13 @@ class Session:
                 )
             output.array[...] = self.precision.widen(output.dtype, array)
             _set_written(output)
+
+    def returned_buffers(self, name: str, inputs: Sequence[Buffer], count: int) -> list[Buffer]:
+        """What a registered function returns, of dtypes and shapes that it chooses."""
+        arrays = self.returned_arrays(name, inputs, count)
+        dtypes = [dtype_of_numpy(array.dtype) for array in arrays]
+        pairs = zip(dtypes, arrays, strict=True)
+        return [Buffer(self.precision.widen(d, a).copy(), d, name) for d, a in pairs]
 
     def returned_arrays(
         self, name: str, inputs: Sequence[Buffer], count: int

@@ -231,3 +231,34 @@ def test_casts_of_parameters_and_results_of_unknown_shape(build):
         main(X, (4,))
     with pytest.raises(TypeError, match="expected argument 'x' to have dtype float32"):
         main(X.astype("int32"), (3,))
+
+
+RETURNED = """
+    @R.function
+    def head(x: R.Tensor(("n",), "float32")) -> R.Object:
+        return R.call_pure_packed("test.head", x, sinfo_args=R.Tensor(ndim=1, dtype="float32"))
+
+    @R.function(pure=False)
+    def main(x: R.Tensor(("n", 3), "float32")):
+        n = T.int64()
+        y = M.head(R.sum(x, axis=0))
+        z = R.call_packed("test.head", x, sinfo_args=R.Tensor)
+        return (y, z), R.shape([n]), y
+"""
+
+
+def test_results_of_unknown_shape(build):
+    xrelax.register_func("test.head", lambda x: xrelax.nd.array(x.numpy()[:1]), override=True)
+    executable = build(RETURNED)
+    (first, second), shape, again = executable(X)
+    assert (first.numpy().tolist(), second.numpy().tolist()) == ([3], [[0, 1, 2]])
+    assert shape == (2,) and again.numpy().tolist() == [3]
+    xrelax.register_func("test.head", lambda x: xrelax.nd.array(x.numpy() > 0), override=True)
+    with pytest.raises(ValueError, match=r"^expected a result of dtype float32, got bool$"):
+        executable(X)
+    xrelax.register_func("test.head", lambda x: xrelax.nd.array(X), override=True)
+    with pytest.raises(ValueError, match=r"^expected a result of rank 1, got shape \(2, 3\)$"):
+        executable(X)
+    xrelax.register_func("test.head", lambda x: None, override=True)
+    with pytest.raises(TypeError, match=r"^expected 'test.head' to return a tensor, got NoneType$"):
+        executable(X)
