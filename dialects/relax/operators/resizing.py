@@ -226,6 +226,9 @@ def _finished(
 ) -> Any:
     """The result in its dtype, with the value for elements outside of the data."""
     crops = attributes["coordinate_transformation_mode"] == "tf_crop_and_resize"
+    moves = any(not dim.is_kept for dim in resized.values())
+    if moves and not crops and value.dtype == dtype:
+        return value
 
     def element(*i: Any) -> Any:
         found = value(*i).astype(dtype)
