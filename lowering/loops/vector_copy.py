@@ -97,9 +97,7 @@ class VectorCopier(LaneValues):
                 return self.emit(loops.LoadOp(buffer, [*outer, first + offset], values, part))
 
             return shuffled_load(load, offsets, type_, self.scope)
-        parts = [
-            self.emit(loops.LoadOp(buffer, place, values, op.result.type)) for place in places
-        ]
+        parts = [self.emit(loops.LoadOp(buffer, place, values, op.result.type)) for place in places]
         return self.build_vector(parts, type_)
 
     def _lanes_on(self) -> int:
