@@ -56,9 +56,12 @@ class ArgExtremumOp(OperatorOp, ABC):
             return te.compute((), lambda: te.const(0, "int64"), name=f"T_{short_name(cls.name)}")
 
         name, extreme = f"T_{short_name(cls.name)}", te.max if cls.IS_MAX else te.min
-        best = reduced(
-            te, x, axes, False, lambda read, ks, i: extreme(read(x), axis=ks), f"{name}_value"
-        )
+        wide = accumulator(x.dtype)
+
+        def value(read: Any, ks: Any, i: Any) -> Any:
+            return extreme(read(x).astype(wide), axis=ks)
+
+        best = reduced(te, x, axes, False, value, f"{name}_value")
         count = number_of_elements(te, x, axes)
         is_small = isinstance(count, int) and count <= te.max_value("int32").value
         dtype = "int32" if is_small else "int64"  # more lanes
@@ -67,10 +70,10 @@ class ArgExtremumOp(OperatorOp, ABC):
             index: Any = 0
             for axis, k in zip(axes, ks, strict=True):
                 index = index * x.shape[axis] + k
-            value = read(x)
-            found = te.EQ(value, best(*i))
+            element = read(x).astype(wide)
+            found = te.EQ(element, best(*i))
             if is_float(x.dtype):
-                found = te.any(found, te.isnan(value))
+                found = te.any(found, te.isnan(element))
             return te.min(te.Select(found, te.cast(dtype, index), te.max_value(dtype)), axis=ks)
 
         first = reduced(te, x, axes, attributes["keepdims"], place, name)

@@ -411,6 +411,25 @@ loops.func @apart(%X: !tir.buffer<[8], f32>, %Z: !tir.buffer<[4, 2], f32>) noali
 
 // -----
 
+// Halves that are only copied fill vectors of halves; computing them takes vectors of f32.
+
+// CHECK-LABEL: loops.func @copied(
+// CHECK-COUNT-1: loops.store %{{.*}}, %Y[0] : {{.*}}, vector<32xbf16>
+// CHECK-COUNT-2: loops.store %{{.*}}, %Z[{{.*}}] : {{.*}}, vector<16xbf16>
+loops.func @copied(%X: !tir.buffer<[32], bf16>, %Y: !tir.buffer<[32], bf16>, %Z: !tir.buffer<[32], bf16>) noalias {
+  loops.for %i in (0, 32) vectorized {
+    %x = loops.load %X[%i] : !tir.buffer<[32], bf16> -> bf16
+    loops.store %x, %Y[%i] : !tir.buffer<[32], bf16>, bf16
+  }
+  loops.for %i in (0, 32) vectorized {
+    %x = loops.load %X[%i] : !tir.buffer<[32], bf16> -> bf16
+    %z = arith.negf %x : bf16
+    loops.store %z, %Z[%i] : !tir.buffer<[32], bf16>, bf16
+  }
+}
+
+// -----
+
 // An element that several lanes load is loaded once.
 
 // CHECK-LABEL: loops.func @repeated(
