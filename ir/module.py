@@ -13,7 +13,7 @@ from ..display.highlight import stage_language
 from ..display.picture import GraphPicture
 from ..display.rich import displayed
 from ..display.show import show_code
-from ..lowering.functions import is_private
+from ..lowering.functions import is_private, unique_name
 from .call_parts import GlobalVar
 from .function import BaseFunc, History, function_view
 
@@ -56,14 +56,18 @@ class IRModule:
         return self.name
 
     @staticmethod
-    def from_expr(function: BaseFunc) -> IRModule:
+    def from_expr(
+        function: BaseFunc, functions: Mapping[str | GlobalVar, BaseFunc] | None = None
+    ) -> IRModule:
         """The module of one function, under its attribute `global_symbol` or its own name.
 
-        A private function is named "main".
+        A private function is named "main". Others may be there before: one with that attribute is
+        replaced, and a name without it is changed where it is taken.
         """
-        module = IRModule()
+        module = IRModule(functions)
         own = "main" if is_private(function.op) else function.name
-        module[(function.attrs or {}).get("global_symbol", own)] = function
+        name = (function.attrs or {}).get("global_symbol") or unique_name(own, module._ops())
+        module[name] = function
         return module
 
     def _ops(self) -> dict[str, Operation]:

@@ -347,3 +347,14 @@ def test_older_forms_of_calls():
     }
     pair = relax.op.call_dps_packed("g", x, [R.Tensor((3,), "float32"), R.Tensor((), "int32")])
     assert len(pair) == 2
+
+
+def test_a_module_of_a_function_and_others():
+    double = from_source('@R.function\ndef double(x: R.Tensor((2,), "float32")):\n    return x + x')
+
+    def names(function):
+        module = tvm.IRModule.from_expr(function, {"double": double, "main": double})
+        return [v.name_hint for v in module.get_global_vars()]
+
+    assert names(double) == ["double", "main"]
+    assert names(MODULE["inner"]) == ["double", "main", "main_1"]
