@@ -92,7 +92,7 @@ def _is_at_least(size: IntExpr, needed: IntExpr) -> bool:
 
 def _is_enough(size: IntExpr, needed: IntExpr) -> bool:
     """Whether memory for `size` bytes, with alignment padding, provably holds `needed` bytes."""
-    return _is_at_least(size, needed) or is_non_negative(aligned(size) - aligned(needed))
+    return is_non_negative(size - needed) or is_non_negative(aligned(size) - aligned(needed))
 
 
 def _choose(
