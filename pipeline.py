@@ -61,6 +61,7 @@ PASSES: dict[str, str] = {
     "hoist-invariants": ".lowering.loops.hoist_invariants:HoistInvariantsPass",
     "hoist-to-load": ".lowering.runtime.hoist_to_load:HoistToLoadPass",
     "kill-after-last-use": ".lowering.runtime.kill_after_last_use:KillAfterLastUsePass",
+    "inline-producers": ".lowering.schedule.inline_producers:InlineProducersPass",
     "lambda-lift": ".lowering.graph.lambda_lift:LambdaLiftPass",
     "lift-transform-params": ".lowering.graph.lift_transform_params:LiftTransformParamsPass",
     "lift-workspace": ".lowering.runtime.lift_workspace:LiftWorkspacePass",
@@ -151,6 +152,7 @@ STAGES: list[Stage] = [
     Stage(
         "tir",
         (
+            "inline-producers",
             "rewrite-dataflow-reshape",
             "legalize-ops",
             "annotate-tir-op-pattern",

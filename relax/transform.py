@@ -58,6 +58,7 @@ OWN = (
 IMPLIED = {
     "DecomposeOpsForInference": {"norms": True},
     "FoldConstant": {"kernels": True},
+    "FuseTIR": {"inline": False},
     "RewriteDataflowReshape": {"kernels": True},
 }
 """Options that TVM's passes have always, and those of the pipeline do not."""
