@@ -52,6 +52,7 @@ PASSES: dict[str, str] = {
         ".lowering.graph.eliminate_common_subexpr:EliminateCommonSubexprPass"
     ),
     "expand-matmul-of-sum": ".lowering.graph.expand_matmul_of_sum:ExpandMatmulOfSumPass",
+    "expand-tuple-arguments": (".lowering.graph.expand_tuple_arguments:ExpandTupleArgumentsPass"),
     "fold-constant": ".lowering.graph.fold_constant:FoldConstantPass",
     "fuse-ops": ".lowering.graph.fuse_ops:FuseOpsPass",
     "fuse-ops-by-pattern": ".lowering.graph.fuse_ops_by_pattern:FuseOpsByPatternPass",
@@ -61,6 +62,9 @@ PASSES: dict[str, str] = {
     "hoist-invariants": ".lowering.loops.hoist_invariants:HoistInvariantsPass",
     "hoist-to-load": ".lowering.runtime.hoist_to_load:HoistToLoadPass",
     "kill-after-last-use": ".lowering.runtime.kill_after_last_use:KillAfterLastUsePass",
+    "inline-private-functions": (
+        ".lowering.graph.inline_private_functions:InlinePrivateFunctionsPass"
+    ),
     "inline-producers": ".lowering.schedule.inline_producers:InlineProducersPass",
     "lambda-lift": ".lowering.graph.lambda_lift:LambdaLiftPass",
     "lift-transform-params": ".lowering.graph.lift_transform_params:LiftTransformParamsPass",

@@ -35,6 +35,7 @@ from .codegen import FuseOpsByPattern as FuseOpsByPattern
 from .codegen import FusionPattern as FusionPattern
 from .codegen import PatternCheckContext as PatternCheckContext
 from .codegen import RunCodegen as RunCodegen
+from .legalize import LegalizeOps as LegalizeOps
 
 OWN = (
     "BindParams",
@@ -44,6 +45,7 @@ OWN = (
     "FuseOpsByPattern",
     "FusionPattern",
     "Gradient",
+    "LegalizeOps",
     "Pass",
     "PatternCheckContext",
     "RunCodegen",

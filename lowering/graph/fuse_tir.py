@@ -17,8 +17,10 @@
 Scratch buffers between the calls are inlined if that is profitable; the default schedule merges the
 remaining nests. Results in bf16 and f16 that a kernel computes and uses are not rounded in between,
 unless an operation only converts a value. With ``inline=false``, as in TVM and with
-``relax.transform.FuseTIR()``, the bodies stay as they are; a build then runs `inline-producers`. A primitive function with other operations than calls of
-PrimFuncs is not changed. Private functions that lose their last call are erased. TVM's ``FuseTIR``.
+``relax.transform.FuseTIR()``, the bodies stay as they are, and a build runs `inline-producers`.
+
+A primitive function with other operations than calls of PrimFuncs is not changed. Private functions
+that lose their last call are erased. TVM's ``FuseTIR``.
 """
 
 from __future__ import annotations
