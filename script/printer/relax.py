@@ -8,20 +8,20 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from ...dialects.int_expr import Sym
 from ...dialects.relax import (
     AssertOp,
-    CallOp,
+    CallKernelOp,
     CallPackedOp,
-    CallTIRInplaceOp,
-    CallTIROp,
     ConstantOp,
     DataflowOp,
     FuncOp,
     IfOp,
+    KillStorageOp,
+    KillTensorOp,
     LocalFuncOp,
-    LoopOp,
     OutputOp,
     PrimType,
     PrintOp,
     ReturnOp,
+    SymbolCallOp,
     TupleOp,
     YieldOp,
 )
@@ -32,7 +32,7 @@ from .options import Options
 from .relax_values import ValueTexts
 from .writer import Names, Writer
 
-_EFFECTS = (AssertOp, CallPackedOp, PrintOp)
+_EFFECTS = (AssertOp, CallKernelOp, CallPackedOp, KillStorageOp, KillTensorOp, PrintOp)
 """Operations that often stand for their effect alone."""
 
 
@@ -50,11 +50,7 @@ class FunctionPrinter(ValueTexts):
         super().__init__(metadata, module_name, options)
         self.writer = writer
         self.func = func
-        callees = [
-            o.callee_name
-            for o in func.walk()
-            if isinstance(o, CallOp | CallTIROp | CallTIRInplaceOp | LoopOp)
-        ]
+        callees = [o.callee_name for o in func.walk() if isinstance(o, SymbolCallOp)]
         self._calls_module = bool(callees) and module_name is not None
         reserved = () if module_name is None else (module_name, options.module_alias)
         self.names = Names([*callees, *reserved])
