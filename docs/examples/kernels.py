@@ -179,6 +179,24 @@ other = tir.schedule.Schedule(function)
 schedule.trace.apply_to_schedule(other)  # replays the primitives
 assert other.mod.script() == schedule.mod.script()
 
+# %% tir.schedule.transform
+from xrelax import te, tir
+from xrelax.tir.tensor_intrin import arm_cpu
+
+x = te.placeholder((6, 8), "int8", name="x")
+w = te.placeholder((8, 8), "int8", name="w")
+k = te.reduce_axis((0, 8), name="k")
+
+
+def element(i, j):
+    return te.sum(x[i, k].astype("int32") * w[j, k].astype("int32"), k)
+
+
+schedule = tir.Schedule(te.create_prim_func([x, w, te.compute((6, 8), element, name="y")]))
+tile = tir.schedule.transform.tile_with_tensor_intrin
+print(schedule.get(tile(schedule, "y", arm_cpu.ARM_DOT_4x4_i8_SDOT_INTRIN)).extent)
+print(schedule.mod["main"])
+
 # %% tir.const tir.IntImm tir.FloatImm tir.StringImm
 from xrelax import tir
 

@@ -8,6 +8,7 @@ import pytest
 import xrelax
 from xrelax import te, tir
 from xrelax.inspection import module_of, stage_text
+from xrelax.tir.schedule_transform import tile_with_tensor_intrin
 from xrelax.tir.tensor_intrin import arm_cpu, x86
 
 INTRINSICS = {
@@ -54,6 +55,32 @@ def test_results(intrinsic):
     y = np.empty((ROWS, BLOCKS * lanes), out)
     xrelax.build(product(intrinsic).mod)["main"](x, packed, y)
     np.testing.assert_array_equal(y, (x.astype("int64") @ w.T.astype("int64")).astype(out))
+
+
+@pytest.mark.parametrize("k", [8, 6])
+def test_tiles_of_an_intrinsic(k):
+    x, w = te.placeholder((3, k), "int8", name="X"), te.placeholder((8, k), "int8", name="W")
+    r = te.reduce_axis((0, k), name="k")
+    y = te.compute(
+        (3, 8), lambda i, j: te.sum(x[i, r].astype("int32") * w[j, r].astype("int32"), r), name="Y"
+    )
+    sch = tir.Schedule(te.create_prim_func([x, w, y]), debug_mask="all")
+    intrinsic = arm_cpu.ARM_DOT_4x4_i8_SDOT_INTRIN
+    assert tile_with_tensor_intrin(sch, "Y", x86.VNNI_DOT_16x4_INTRIN) is None
+    loop = tile_with_tensor_intrin(sch, "Y", intrinsic, allow_padding=True)
+    assert tile_with_tensor_intrin(sch, "Y", intrinsic) is None
+    sch.decompose_reduction("Y", sch.get_loops("Y")[2])
+    sch.tensorize(loop, intrinsic)
+    a, b = (np.arange(n * k, dtype="int8").reshape(n, k) for n in (3, 8))
+    result = np.empty((3, 8), "int32")
+    xrelax.build(sch.mod)["main"](a, b, result)
+    np.testing.assert_array_equal(result, a.astype("int32") @ b.T.astype("int32"))
+
+
+def test_a_tile_of_an_unknown_intrinsic():
+    sch = product(x86.VNNI_DOT_16x4_INTRIN)
+    with pytest.raises(tir.ScheduleError, match="expected a registered tensor intrinsic, got 'no'"):
+        tile_with_tensor_intrin(sch, "Y_init", "no")
 
 
 @pytest.mark.parametrize(
