@@ -30,6 +30,7 @@ from ..lowering.schedule.primitives.random_variables import SBlockRV as SBlockRV
 from ..lowering.schedule.primitives.state import ScheduleState as ScheduleState
 from ..lowering.schedule.primitives.state import StmtSRef as StmtSRef
 from ..lowering.schedule.primitives.trace import Trace as Trace
+from ..names import resolve
 from .index_map import IndexMap
 from .statements import For as For
 from .statements import SBlock as SBlock
@@ -168,3 +169,8 @@ class ScheduleHistory:
             name = f"primitive '{inst.kind.method}', number {number} of the schedule,"
             if not inst.kind.is_pure:
                 yield "" if moved else name, sch.mod.op
+
+
+def __getattr__(name: str) -> Any:
+    """What TVM has in modules below this one; raises AttributeError for another name."""
+    return resolve("tir.schedule.", name)

@@ -13,6 +13,8 @@ from .block_attributes import BoundAttr as BoundAttr
 from .block_attributes import BufferRegion as BufferRegion
 from .block_attributes import InitOp as InitOp
 from .block_attributes import RegionAttr as RegionAttr
+from .block_attributes import alternatives as alternatives
+from .block_attributes import any_of as any_of
 from .dot import BFDotOp as BFDotOp
 from .dot import DotOp as DotOp
 from .dot import MatrixDotOp as MatrixDotOp

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass, field
+from itertools import product
 
 from xdsl.dialects.builtin import DictionaryAttr, IndexType
 from xdsl.ir import Block, BlockArgument, Operation, Region
@@ -181,11 +182,15 @@ class BlockParser:
         pending.annotations = DictionaryAttr({**old, **new.data})
 
     def _condition(self, node: ast.expr) -> list[tuple[IntExpr, IntExpr]]:
-        """The bounds ``lhs < rhs`` that a predicate of ``T.where`` is the conjunction of."""
+        """The bounds ``lhs < rhs`` that a predicate of ``T.where`` is the conjunction of.
+
+        One of several, joined by ``or``, is a bound of their minimum."""
         if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.And):
             return [b for n in node.values for b in self._condition(n)]
         if isinstance(node, ast.Call) and self.statements.called(node) == "T.And":
             return [b for n in node.args for b in self._condition(n)]
+        if isinstance(node, ast.BoolOp):
+            return [tir.any_of(bounds) for bounds in product(*map(self._condition, node.values))]
         if isinstance(node, ast.Compare):
             sides = [self.statements.exprs.expr(n) for n in (node.left, *node.comparators)]
             indices = [self.statements.emitter.index(e) for e in sides]
@@ -194,7 +199,7 @@ class BlockParser:
         value = self.statements.exprs.expr(node)
         if isinstance(value, Imm) and value.value:
             return []
-        message = "expected comparisons of integer expressions, joined by 'and'"
+        message = "expected comparisons of integer expressions, joined by 'and' and 'or'"
         raise self.statements.error(node, message)
 
     def _bounds(

@@ -9,7 +9,7 @@ from xdsl.ir import BlockArgument, SSAValue
 
 from ...dialects.int_expr import ONE, Arg, IntExpr
 from ...dialects.sym import exprs_of
-from ...dialects.tir import AxisAttr, BlockOp, BufferType, ForOp
+from ...dialects.tir import AxisAttr, BlockOp, BoundAttr, BufferType, ForOp, alternatives
 from ...dialects.tir.types import GLOBAL
 from .expressions import Expressions
 from .literals import call_text, dictionary_text, quote, tuple_text
@@ -36,14 +36,18 @@ class BlockPrinter:
             self.expressions.names[axis_var] = name
         self._axes()
         if op.predicates.data:
-            bounds = [
-                f"{self._index(b.lhs.data)} < {self._index(b.rhs.data)}" for b in op.predicates.data
-            ]
+            bounds = [self._bound(b) for b in op.predicates.data]
+            if len(bounds) > 1:
+                bounds = [f"({b})" if " or " in b else b for b in bounds]
             self.writer.line(f"T.where({' and '.join(bounds)})")
         self._regions("reads")
         self._regions("writes")
         if op.annotations is not None and op.annotations.data:
             self.writer.line(f"T.block_attr({dictionary_text(op.annotations.data)})")
+
+    def _bound(self, bound: BoundAttr) -> str:
+        cases = [f"{self._index(a)} < {self._index(b)}" for a, b in alternatives(bound)]
+        return " or ".join(cases)
 
     def _index(self, expr: IntExpr) -> str:
         return self.expressions.index(expr, self._operands)

@@ -145,9 +145,9 @@ KERNELS = [
     ),
     (
         "            with T.init():",
-        "            T.where(vi < 2 or vk < 3)\n            with T.init():",
-        "expected comparisons of integer expressions, joined by 'and'",
-        "vi < 2 or",
+        "            T.where(not vi < 2)\n            with T.init():",
+        "expected comparisons of integer expressions, joined by 'and' and 'or'",
+        "not vi < 2",
     ),
     (
         "            with T.init():",
