@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 from xdsl.dialects.builtin import FileLineColLoc
+from xdsl.ir import SSAValue
 
 from ..dialects import rt, tir
 from ..dialects.nesting import enclosing
@@ -192,12 +193,30 @@ C_FUNCTIONS: dict[str, Callable[..., Any]] = {
 """Functions of C's math library that `tir.call_extern` may name, ``f`` of float32 or not."""
 
 
+def _without_type(intrinsic: str) -> str:
+    """``sqrt`` of "llvm.sqrt.f32", the name of the same function in C."""
+    return intrinsic.split(".")[1]
+
+
 def _call_extern(compiler: KernelCompiler, op: tir.CallExternOp) -> Step:
-    name, args, result = op.callee.data, list(op.args), op.result
+    return _foreign_call(compiler, op.callee.data, op.args, op.result)
+
+
+def _call_intrin(compiler: KernelCompiler, op: tir.CallIntrinOp) -> Step:
+    """The call of an intrinsic of LLVM; others have no reference."""
+    if op.callee is None:
+        raise EvaluationError(f"expected an intrinsic of LLVM, got T.{op.intrinsic.data}")
+    return _foreign_call(compiler, op.callee, op.args[1:], op.result)
+
+
+def _foreign_call(
+    compiler: KernelCompiler, name: str, args: Sequence[SSAValue], result: SSAValue | None
+) -> Step:
     if any(isinstance(a.type, tir.BufferType) for a in args):
         raise EvaluationError(
             f"expected '{name}' to get numbers, got memory, which is compiled code's"
         )
+    name = _without_type(name) if name.startswith("llvm.") else name
     function = C_FUNCTIONS.get(name) or C_FUNCTIONS.get(name.removesuffix("f"))
     if name in compiler.externs:
         function = np.frompyfunc(compiler.externs[name], len(args), 1)
@@ -221,11 +240,13 @@ TIR: dict[str, Handler] = {
     "tir.assert": _assert,
     "tir.block": _block,
     "tir.call_extern": _call_extern,
+    "tir.call_intrin": _call_intrin,
     "tir.for": _for,
     "tir.init": nothing,
     "tir.load": _load,
     "tir.match_buffer": _match_buffer,
     "tir.store": _store,
+    "tir.string": nothing,
     "rt.slot": _slot,
     "rt.view": _view,
 }

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NoReturn
 
 from xdsl.context import Context
 from xdsl.dialects.arith import ConstantOp
@@ -63,6 +63,9 @@ class _FunctionConverter:
         self.scope = Scope(body, location=self.func.location)
         self.frames.append(body)
         self.on_stack = stack_buffers(self.func)
+        for name, param in zip(self.func.names, self.func.params, strict=True):
+            if isinstance(param.type, tir.HandleType):
+                self.fail(f"expected T.match_buffer for handle '{name}'")
         for old, new in zip(buffers, body.args, strict=True):
             self.scope.define(old, new)
         for name, param in zip(self.func.names, self.func.params, strict=True):
@@ -244,6 +247,18 @@ class _FunctionConverter:
         with opened_views(self.scope, op.operands):
             self.convert_scalar(op)
 
+    def convert_intrinsic(self, op: tir.CallIntrinOp) -> None:
+        """A call of an intrinsic of LLVM; others belong to TVM's own runtime and to GPUs."""
+        callee, result = op.callee, op.result
+        values = [*op.args[1:], *op.results]
+        is_scalar = not any(isinstance(v.type, tir.HandleType) for v in values)
+        if callee is None or result is None or not is_scalar:
+            self.fail(f"expected calls that CPU code has, got T.{op.intrinsic.data}")
+        args = [self.scope.value(a) for a in op.args[1:]]
+        call = tir.CallExternOp(callee, args, result.type)
+        self.scope.emit(call)
+        self.scope.define(result, call.results[0])
+
     def convert_view(self, op: rt.ViewOp) -> None:
         """A part of the workspace, for the whole function."""
         new = rt.ViewOp(self.scope.value(op.source), op.offset.data, op.result.type)
@@ -268,9 +283,9 @@ class _FunctionConverter:
         self.nest = nest
 
     def skip(self, op: Operation) -> None:
-        """An initialization is converted with its block."""
+        """What another operation converts: an initialization its block, a string its call."""
 
-    def fail(self, message: str) -> None:
+    def fail(self, message: str) -> NoReturn:
         raise PassFailedException(f"in '@{self.func.sym_name.data}': {message}")
 
 
@@ -280,11 +295,13 @@ _CONVERT: dict[type[Operation], Callable[[_FunctionConverter, Any], None]] = {
     tir.ApplyOp: _FunctionConverter.convert_apply,
     tir.BlockOp: _FunctionConverter.convert_block,
     tir.CallExternOp: _FunctionConverter.convert_call_extern,
+    tir.CallIntrinOp: _FunctionConverter.convert_intrinsic,
     tir.ForOp: _FunctionConverter.convert_for,
     tir.InitOp: _FunctionConverter.skip,
     tir.LoadOp: _FunctionConverter.convert_load,
     tir.MatchBufferOp: _FunctionConverter.convert_match_buffer,
     tir.StoreOp: _FunctionConverter.convert_store,
+    tir.StringOp: _FunctionConverter.skip,
     rt.ViewOp: _FunctionConverter.convert_view,
 }
 

@@ -9,9 +9,10 @@ from xdsl.dialects import scf
 from xdsl.ir import Block, Region
 
 from ...dialects import tir
+from ...dialects.tir.calls import INTRINSICS
 from ...runtime.check_errors import ERRORS
 from ...te.emit import Emitter
-from ...te.expr import ExternCall, Imm, PrimExpr
+from ...te.expr import Address, ExternCall, Imm, PrimExpr
 from ...te.intrinsics import FUNCTIONS, boolean
 from .bindings import BindingParser
 from .blocks import BlockParser
@@ -214,11 +215,11 @@ class StatementParser(StatementReader):
             if isinstance(inner, ast.Call) and self.called(inner) == "T.assume":
                 self._assume(inner)
             else:
-                self._evaluate(self.exprs.expr(inner))
+                self._evaluate(inner)
         elif isinstance(call, ast.Call) and path == "T.assume":
             self._assume(call)
-        elif path == "T.call_extern" or path.removeprefix("T.") in FUNCTIONS:
-            self._evaluate(self.exprs.expr(node.value))
+        elif path == "T.call_extern" or path.removeprefix("T.") in (*FUNCTIONS, *INTRINSICS):
+            self._evaluate(node.value)
         else:
             shown = ast.unparse(node.value)[:40]
             raise self.error(node, f"expected a statement of TensorIR, got '{shown}'")
@@ -229,8 +230,13 @@ class StatementParser(StatementReader):
             raise self.error(call, f"expected T.assume(condition), got {len(call.args)} arguments")
         boolean(self.exprs.expr(call.args[0]))
 
-    def _evaluate(self, expr: PrimExpr) -> None:
+    def _evaluate(self, node: ast.expr) -> None:
         """Only calls have effects; anything else need not be computed."""
+        value = self.exprs.eval(node)
+        if isinstance(value, Address):
+            self.emitter.address(value)
+            return
+        expr = self.exprs.expr(node)
         if isinstance(expr, ExternCall):
             self.emitter.extern_call(expr)
         elif _calls(expr):

@@ -10,8 +10,9 @@ from xdsl.ir import BlockArgument, Operation
 
 from ...dialects.dtypes import dtype_name
 from ...dialects.relax import FuncOp
-from ...dialects.tir import AllocBufferOp, BlockOp, BufferType, PrimFuncOp
+from ...dialects.tir import AllocBufferOp, BlockOp, BufferType, HandleType, PrimFuncOp
 from ...lowering.functions import PRIVATE
+from .calls import handle_text
 from .expressions import Expressions
 from .literals import dictionary_text, quote
 from .metadata import OMITTED, Metadata
@@ -64,6 +65,8 @@ class PrimFuncPrinter:
         if isinstance(param.type, BufferType):
             return self._buffer_param(name, param, param.type)
         printed = self.expressions.names[param] = self.names.fresh(name)
+        if isinstance(param.type, HandleType):
+            return f"{printed}: {handle_text(param.type)}"
         if isinstance(param.type, IndexType):
             self.symbols[name] = printed
             self.declared.add(name)

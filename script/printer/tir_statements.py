@@ -16,9 +16,13 @@ from ...dialects.tir import (
     BlockOp,
     BufferType,
     CallExternOp,
+    CallIntrinOp,
+    DeclBufferOp,
     ForOp,
+    HandleType,
     InitOp,
     MatchBufferOp,
+    OpaqueCallOp,
     StoreOp,
 )
 from ...dialects.tir.scalar_ops import (
@@ -28,6 +32,7 @@ from ...dialects.tir.scalar_ops import (
     reads_memory,
     users,
 )
+from .calls import handle_text, is_address, opaque_call, pointer_text
 from .expressions import Expressions
 from .literals import call_text, dictionary_text, quote
 from .tir_blocks import BlockPrinter, declare_buffer, region_text
@@ -57,7 +62,9 @@ class Statements:
             AllocBufferOp: self._alloc_buffer,
             AssertOp: self._assert,
             BlockOp: self._block,
-            CallExternOp: self._call_extern,
+            CallExternOp: self._call,
+            CallIntrinOp: self._call,
+            DeclBufferOp: self._decl_buffer,
             ForOp: self._for,
             MatchBufferOp: self._match_buffer,
             StoreOp: self._store,
@@ -92,7 +99,7 @@ class Statements:
             or not (
                 is_expression(op)
                 or isinstance(op, InitOp | scf.YieldOp)
-                or (isinstance(op, CallExternOp) and self._is_inlined(op))
+                or (isinstance(op, OpaqueCallOp) and self._is_inlined(op))
             )
         ]
 
@@ -101,12 +108,16 @@ class Statements:
             self._bound[block] = bound_operations(block, self._live)
         return self._bound[block]
 
-    def _is_inlined(self, op: CallExternOp) -> bool:
+    def _is_inlined(self, op: OpaqueCallOp) -> bool:
         return op.result is not None and any(u.operation in self._live for u in op.result.uses)
 
     def _bind(self, op: Operation) -> None:
         result = op.results[0]
         text = self.expressions.value(result).text
+        if isinstance(result.type, HandleType):
+            annotation = handle_text(result.type)
+            self.writer.line(f"{self._name(result, 'v')}: {annotation} = {text}")
+            return
         dtype = self.expressions.dtype(result)
         self.expressions.signs.fix(result, dtype.startswith("uint"))
         name = self._name(result, "v")
@@ -131,6 +142,10 @@ class Statements:
 
     def _match_buffer(self, op: MatchBufferOp) -> None:
         view = op.result.type
+        if is_address(op.result):
+            if not any(True for _ in op.result.uses):
+                self.writer.line(f"T.evaluate({pointer_text(self.expressions, op.result)})")
+            return
         starts = exprs_of(op.starts)
         extents = (IntExpr.of(1),) * (len(starts) - view.rank) + view.dims
         source = region_text(self.expressions, op.source, starts, extents, op.operands_)
@@ -141,11 +156,16 @@ class Statements:
         condition = self.expressions.value(op.condition).text
         self.writer.line(f"assert {condition}, {quote(op.message.data)}")
 
-    def _call_extern(self, op: CallExternOp) -> None:
+    def _decl_buffer(self, op: DeclBufferOp) -> None:
+        pointer = self.expressions.value(op.data).text
+        text = declare_buffer(self.expressions, "T.decl_buffer", op.result.type, data=pointer)
+        self.writer.line(f"{self._name(op.result, 'buffer')} = {text}")
+
+    def _call(self, op: OpaqueCallOp) -> None:
         if self._is_inlined(op):
             self._bind(op)
         else:
-            self.writer.line(f"T.evaluate({self.expressions.extern_call(op).text})")
+            self.writer.line(f"T.evaluate({opaque_call(self.expressions, op)})")
 
     def _if(self, op: scf.IfOp) -> None:
         if op.output:
@@ -246,13 +266,13 @@ def bound_operations(block: Block, live: set[Operation]) -> set[Operation]:
     statement_of: dict[Operation, Operation] = {}
     bound: set[Operation] = set()
     for op in reversed(list(block.ops)):
-        is_call = isinstance(op, CallExternOp) and op.result is not None
+        is_call = isinstance(op, OpaqueCallOp) and not is_expression(op) and op.result is not None
         if op not in live or is_index_arithmetic(op) or not (is_expression(op) or is_call):
             continue
         using = [u for u in users(op.results[0]) if u in live]
         if is_call and not using:
             continue
-        if len(using) == 1 and using[0].parent is block:
+        if len(using) == 1 and using[0].parent is block and not _is_typed_handle(op):
             statement = statement_of.get(using[0], using[0])
             moment = before[op] + is_call
             if not (is_call or reads_memory(op)) or moment == before[statement]:
@@ -261,3 +281,9 @@ def bound_operations(block: Block, live: set[Operation]) -> set[Operation]:
                 continue
         bound.add(op)
     return bound
+
+
+def _is_typed_handle(op: Operation) -> bool:
+    """Whether an operation gives a pointer whose element type only a name for it says."""
+    type_ = op.results[0].type
+    return isinstance(type_, HandleType) and type_ != HandleType.of()

@@ -1,0 +1,116 @@
+"""Calls of C functions and of intrinsics: ``T.call_extern``, ``T.tvm_storage_sync``, pointers."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any, cast
+
+from ...dialects.dtypes import element_type
+from ...dialects.tir import HandleType
+from ...dialects.tir.calls import FIRST, INTRINSICS, LLVM_INTRINSICS, STATED
+from ...dialects.tir.types import GLOBAL
+from ...te.arithmetic import convert
+from ...te.expr import Address, ExternCall, Imm, IntrinCall, Load, PrimExpr
+from .buffers import Alias, Buffer, DataPointer
+from .expr_reader import ExprReader
+
+
+def extern_call(exprs: ExprReader, node: ast.Call) -> ExternCall:
+    """``T.call_extern("float32", "fmaf", a, b, c)``; the dtype "void" is for no result.
+
+    The dtype may also come last, as ``dtype="float32"``; "" is "void" as well.
+    """
+    last = [k.value for k in node.keywords if k.arg == "dtype"]
+    operands = [*last, *node.args]
+    if len(operands) < 2 or len(last) != len(node.keywords):
+        raise exprs.error(node, "expected T.call_extern(dtype, name, …)")
+    returned, name, *rest = operands
+    is_void = exprs.eval(returned) in ("void", "")
+    args = tuple(_argument(exprs, arg) for arg in rest)
+    return ExternCall(exprs.text(name), args, "void" if is_void else exprs.dtype(returned))
+
+
+def intrinsic_call(exprs: ExprReader, node: ast.Call, name: str) -> IntrinCall:
+    """``T.tvm_warp_shuffle(mask, x, 0, 32, 32)``, an intrinsic of `INTRINSICS`.
+
+    Where its dtype does not follow from the arguments, the call says it: ``dtype="handle"``.
+    """
+    rule = INTRINSICS[name]
+    stated = [k.value for k in node.keywords if k.arg == "dtype"]
+    rest = list(node.args)
+    if rule == FIRST and not stated and rest:
+        stated = [rest.pop(0)]
+    if len(node.keywords) > 1 or (node.keywords and not stated):
+        raise exprs.error(node, f"expected no keyword of T.{name} but dtype")
+    args = tuple(_argument(exprs, arg) for arg in rest)
+    if name in LLVM_INTRINSICS:
+        args = _without_count(args)
+    if rule in (STATED, FIRST):
+        if not stated:
+            raise exprs.error(node, f"expected T.{name}(…, dtype=…)")
+        return _typed(exprs, stated[0], name, args)
+    if isinstance(rule, str):
+        return IntrinCall(name, args, rule)
+    if len(args) <= rule or not isinstance(args[rule], PrimExpr):
+        raise exprs.error(node, f"expected argument {rule + 1} of T.{name} to be a scalar")
+    return IntrinCall(name, args, args[rule].dtype)
+
+
+def _without_count(args: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The arguments of an intrinsic of LLVM without how many of them its name depends on."""
+    match args:
+        case [str() as name, Imm(dtype="uint32", value=count), *rest] if count <= len(rest):
+            return (name, *rest)
+        case _:
+            return args
+
+
+def _typed(exprs: ExprReader, node: ast.expr, name: str, args: tuple[Any, ...]) -> IntrinCall:
+    value = exprs.eval(node)
+    if isinstance(value, HandleType):
+        return IntrinCall(name, args, "handle", value)
+    return IntrinCall(name, args, "handle" if value == "handle" else exprs.dtype(node))
+
+
+def _argument(exprs: ExprReader, node: ast.expr) -> Any:
+    """A scalar, a string, a buffer for its memory, or the address of an element."""
+    value = exprs.eval(node)
+    if isinstance(value, DataPointer) and isinstance(value.buffer, Alias):
+        raise exprs.error(node, f"expected '{value.buffer.base.name}.data', got an alias of it")
+    if isinstance(value, DataPointer):
+        return value.buffer
+    return value if isinstance(value, str | Address) else exprs.expr(node)
+
+
+def address_of(exprs: ExprReader, node: ast.Call) -> Address:
+    """``T.address_of(X[i, j])``; of a buffer the address of its first element."""
+    dtypes = [k for k in node.keywords if k.arg == "dtype" and exprs.eval(k.value) == "handle"]
+    if len(node.args) != 1 or len(dtypes) != len(node.keywords):
+        raise exprs.error(node, "expected T.address_of(X[i, j])")
+    value = exprs.eval(node.args[0])
+    if isinstance(value, Alias):
+        raise exprs.error(node.args[0], f"expected an element of '{value.base.name}'")
+    if isinstance(value, Buffer):
+        return Address(value, (convert(0),) * value.type.rank)
+    if isinstance(value, Load):
+        return Address(value.source, value.indices)
+    raise exprs.error(node.args[0], "expected an element of a buffer")
+
+
+def handle_type(exprs: ExprReader, node: ast.expr) -> HandleType | None:
+    """The type of ``T.handle``, ``T.handle("float32")``, ``T.handle("float32", "shared")``.
+
+    `None` for anything else.
+    """
+    head = node.func if isinstance(node, ast.Call) else node
+    if exprs.path(head) != "T.handle":
+        return None
+    named = {k.arg: k.value for k in node.keywords} if isinstance(node, ast.Call) else {}
+    args = node.args if isinstance(node, ast.Call) else []
+    given = dict(zip(("dtype", "storage_scope"), args, strict=False)) | named
+    if set(given) - {"dtype", "storage_scope"} or len(args) > 2:
+        raise exprs.error(node, "expected T.handle(dtype, storage_scope)")
+    dtype, scope = given.get("dtype"), given.get("storage_scope")
+    is_void = dtype is None or exprs.eval(dtype) == "void"
+    element = None if is_void else element_type(exprs.dtype(cast(ast.expr, dtype)))
+    return HandleType.of(element, GLOBAL if scope is None else exprs.text(scope))
