@@ -15,7 +15,7 @@ from ..dialects.dtypes import is_float, is_unsigned
 from ..dialects.int_expr import IntExpr, compound
 from ..dialects.sym import Values
 from ..lowering.scalar_builder import ScalarBuilder, ssa_type
-from .arithmetic import COMPARISONS, cast
+from .arithmetic import COMPARISONS, cast, convert
 from .expr import (
     Address,
     Binary,
@@ -25,6 +25,7 @@ from .expr import (
     Imm,
     Index,
     IntrinCall,
+    KernelCall,
     Let,
     Load,
     PrimExpr,
@@ -208,7 +209,7 @@ class Emitter(ScalarBuilder):
 
     def extern_call(self, expr: ExternCall) -> tir.OpaqueCallOp:
         """The call of a C function or an intrinsic; without a result if its dtype is "void"."""
-        args = [self._argument(a) for a in expr.args]
+        args = [self.argument(a) for a in expr.args]
         if isinstance(expr, IntrinCall):
             is_handle = expr.dtype == "handle"
             type_ = expr.pointer or tir.HandleType.of() if is_handle else ssa_type(expr.dtype)
@@ -216,15 +217,22 @@ class Emitter(ScalarBuilder):
             op: tir.OpaqueCallOp = tir.CallIntrinOp(expr.callee, args, type_, unsigned)
         else:
             type_ = None if expr.dtype == "void" else ssa_type(expr.dtype)
-            op = tir.CallExternOp(expr.callee, args, type_)
+            is_kernel = isinstance(expr, KernelCall)
+            op = (
+                tir.CallOp(expr.callee, args, type_, expr.dtype.startswith("uint"))
+                if is_kernel
+                else tir.CallExternOp(expr.callee, args, type_)
+            )
         self.add(op)
         return op
 
-    def _argument(self, arg: Any) -> SSAValue:
+    def argument(self, arg: Any) -> SSAValue:
         """An argument of a call: a scalar, a string, the memory of a buffer or an element's."""
         match arg:
             case PrimExpr():
                 return self.value(arg)
+            case int() | float():
+                return self.value(convert(arg))
             case str():
                 return self.result(tir.StringOp(arg))
             case Address():

@@ -69,6 +69,10 @@ class ExternCall(PrimExpr):
         return [a for a in self.args if isinstance(a, PrimExpr)]
 
 
+class KernelCall(ExternCall):
+    """A call of another kernel of the module."""
+
+
 class IntrinCall(ExternCall):
     """A call of an intrinsic of TensorIR; among `args` are strings too.
 

@@ -18,6 +18,12 @@ from .calls import CallIntrinOp as CallIntrinOp
 from .calls import DeclBufferOp as DeclBufferOp
 from .calls import OpaqueCallOp as OpaqueCallOp
 from .calls import StringOp as StringOp
+from .control import AttrOp as AttrOp
+from .control import BreakOp as BreakOp
+from .control import CallOp as CallOp
+from .control import ContinueOp as ContinueOp
+from .control import JumpOp as JumpOp
+from .control import ReturnOp as ReturnOp
 from .dot import BFDotOp as BFDotOp
 from .dot import DotOp as DotOp
 from .dot import MatrixDotOp as MatrixDotOp
@@ -36,10 +42,14 @@ TIRDialect = Dialect(
         AllocBufferOp,
         ApplyOp,
         AssertOp,
+        AttrOp,
         BlockOp,
+        BreakOp,
+        CallOp,
         CallExternOp,
         CallIntrinOp,
         BFDotOp,
+        ContinueOp,
         DeclBufferOp,
         DotOp,
         MatrixDotOp,
@@ -48,6 +58,7 @@ TIRDialect = Dialect(
         LoadOp,
         MatchBufferOp,
         PrimFuncOp,
+        ReturnOp,
         StringOp,
         StoreOp,
     ],

@@ -259,6 +259,25 @@ class _FunctionConverter:
         self.scope.emit(call)
         self.scope.define(result, call.results[0])
 
+    def convert_attr(self, op: tir.AttrOp) -> None:
+        if not op.is_pragma:
+            self.fail(f"expected attributes of statements that CPU code has, got '{op.key.data}'")
+        self.convert_all(op.body.block)
+
+    def convert_return(self, op: tir.ReturnOp) -> None:
+        """Nothing for the status 0 at the end, which kernels return anyway."""
+        status = op.value.owner.value if isinstance(op.value.owner, ConstantOp) else None
+        is_zero = isinstance(status, IntegerAttr) and status.value.data == 0
+        if not is_zero or op.next_op is not None or op.parent is not self.func.body.block:
+            self.fail("expected a kernel that writes its results to buffers, got 'return'")
+
+    def convert_kernel_call(self, op: tir.CallOp) -> None:
+        self.fail(f"expected a kernel without calls of others, got one of '{op.callee_name}'")
+
+    def convert_jump(self, op: tir.JumpOp) -> None:
+        name = op.name.removeprefix("tir.")
+        self.fail(f"expected loops without '{name}', which becomes a condition of 'while'")
+
     def convert_view(self, op: rt.ViewOp) -> None:
         """A part of the workspace, for the whole function."""
         new = rt.ViewOp(self.scope.value(op.source), op.offset.data, op.result.type)
@@ -293,13 +312,18 @@ _CONVERT: dict[type[Operation], Callable[[_FunctionConverter, Any], None]] = {
     ConstantOp: _FunctionConverter.convert_constant,
     tir.AllocBufferOp: _FunctionConverter.convert_alloc,
     tir.ApplyOp: _FunctionConverter.convert_apply,
+    tir.AttrOp: _FunctionConverter.convert_attr,
     tir.BlockOp: _FunctionConverter.convert_block,
+    tir.BreakOp: _FunctionConverter.convert_jump,
+    tir.CallOp: _FunctionConverter.convert_kernel_call,
+    tir.ContinueOp: _FunctionConverter.convert_jump,
     tir.CallExternOp: _FunctionConverter.convert_call_extern,
     tir.CallIntrinOp: _FunctionConverter.convert_intrinsic,
     tir.ForOp: _FunctionConverter.convert_for,
     tir.InitOp: _FunctionConverter.skip,
     tir.LoadOp: _FunctionConverter.convert_load,
     tir.MatchBufferOp: _FunctionConverter.convert_match_buffer,
+    tir.ReturnOp: _FunctionConverter.convert_return,
     tir.StoreOp: _FunctionConverter.convert_store,
     tir.StringOp: _FunctionConverter.skip,
     rt.ViewOp: _FunctionConverter.convert_view,

@@ -10,9 +10,10 @@ from ...dialects.tir import HandleType
 from ...dialects.tir.calls import FIRST, INTRINSICS, LLVM_INTRINSICS, STATED
 from ...dialects.tir.types import GLOBAL
 from ...te.arithmetic import convert
-from ...te.expr import Address, ExternCall, Imm, IntrinCall, Load, PrimExpr
+from ...te.expr import Address, ExternCall, Imm, IntrinCall, KernelCall, Load, PrimExpr
 from .buffers import Alias, Buffer, DataPointer
 from .expr_reader import ExprReader
+from .scope import ModuleName
 
 
 def extern_call(exprs: ExprReader, node: ast.Call) -> ExternCall:
@@ -80,6 +81,34 @@ def _argument(exprs: ExprReader, node: ast.expr) -> Any:
     if isinstance(value, DataPointer):
         return value.buffer
     return value if isinstance(value, str | Address) else exprs.expr(node)
+
+
+def kernel_name(exprs: ExprReader, node: ast.Call) -> str | None:
+    """The kernel of the module that ``Module.square(x)`` calls; `None` for other calls."""
+    func = node.func
+    if node.args and exprs.path(func) == "tir.call_tir":
+        func = node.args[0]
+    base = func.value if isinstance(func, ast.Attribute) else None
+    if not isinstance(func, ast.Attribute) or not isinstance(base, ast.Name):
+        return None
+    return func.attr if isinstance(exprs.scope.bound(base.id), ModuleName) else None
+
+
+def kernel_call(exprs: ExprReader, node: ast.Call, name: str) -> KernelCall:
+    """A call of a kernel, whose annotation says the dtype of the result."""
+    if name not in exprs.scope.results:
+        raise exprs.error(node.func, f"expected a kernel of the module, got '{name}'")
+    if node.keywords:
+        raise exprs.error(node, f"expected arguments of '{name}' without keywords")
+    given = node.args[1:] if exprs.path(node.func) == "tir.call_tir" else node.args
+    args = tuple(_argument(exprs, arg) for arg in given)
+    return KernelCall(name, args, result_dtype(exprs, exprs.scope.results[name]) or "void")
+
+
+def result_dtype(exprs: ExprReader, annotation: ast.expr | None) -> str | None:
+    """The dtype that a kernel is annotated to return: `None` for ``-> None`` and none at all."""
+    is_none = isinstance(annotation, ast.Constant) and annotation.value is None
+    return None if annotation is None or is_none else exprs.dtype(annotation)
 
 
 def address_of(exprs: ExprReader, node: ast.Call) -> Address:

@@ -20,7 +20,7 @@ from ...te.expr import Index, Value
 from .annotations import dictionary, parameters_of
 from .buffers import Buffer
 from .expressions import ExprParser
-from .intrinsics import handle_type
+from .intrinsics import handle_type, result_dtype
 from .regions import HINTS, VIEW_ARGUMENTS
 from .scope import Scope
 from .statements import StatementParser
@@ -53,7 +53,9 @@ class PrimFuncParser:
             block = self._entry()
             emitter = Emitter(block)
             self._define_parameters(emitter, block)
-            StatementParser(self.scope, emitter).function_body(body)
+            statements = StatementParser(self.scope, emitter)
+            statements.control.result = result_dtype(self.exprs, self.node.returns)
+            statements.function_body(body)
         if private and "global_symbol" in self.attrs:
             raise self.exprs.error(self.node, "expected a private function without 'global_symbol'")
         if private:

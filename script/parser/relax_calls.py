@@ -23,8 +23,9 @@ from .relax_kernels import KernelParser
 from .relax_loops import LoopParser
 from .relax_macros import MacroCallParser
 from .relax_packed import PackedCallParser
-from .relax_reader import FunctionName, RelaxReader
+from .relax_reader import RelaxReader
 from .relax_shapes import ShapeCallParser
+from .scope import FunctionName
 
 
 class CallParser:

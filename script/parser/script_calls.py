@@ -17,7 +17,14 @@ from ...te.intrinsics import FUNCTIONS
 from ..namespace import ScriptName
 from .buffers import Alias, Buffer, BufferSlice, DataPointer, EnvThread, describe_value
 from .expr_reader import ExprReader
-from .intrinsics import address_of, extern_call, handle_type, intrinsic_call
+from .intrinsics import (
+    address_of,
+    extern_call,
+    handle_type,
+    intrinsic_call,
+    kernel_call,
+    kernel_name,
+)
 from .lanes import BROADCASTS, RAMPS, lane_value
 
 _DTYPE_FIRST = ("Cast", "reinterpret", "min_value", "max_value", "infinity")
@@ -53,6 +60,8 @@ def buffer_attribute(buffer: Buffer, name: str) -> Any:
 
 def call(exprs: ExprReader, node: ast.Call) -> Any:
     """The value of a call."""
+    if (kernel := kernel_name(exprs, node)) is not None:
+        return kernel_call(exprs, node, kernel)
     function = exprs.eval(node.func)
     if isinstance(function, ScriptName):
         return _script_call(exprs, node, function.path)

@@ -15,6 +15,7 @@ from ...dialects.tir import (
     BufferType,
     CallExternOp,
     CallIntrinOp,
+    CallOp,
     HandleType,
     MatchBufferOp,
     OpaqueCallOp,
@@ -29,6 +30,7 @@ class Scalars(Protocol):
     """What the text of a call needs of `Expressions`."""
 
     names: dict[SSAValue, str]
+    module: str
 
     def dtype(self, value: SSAValue, unsigned: bool | None = None) -> str:
         """The dtype name in print."""
@@ -49,10 +51,12 @@ class Scalars(Protocol):
 
 def opaque_call(expressions: Scalars, op: OpaqueCallOp) -> str:
     """``T.call_extern("float32", "fmaf", a, b, c)``, ``T.tvm_storage_sync("warp")``."""
-    arguments = [_argument(expressions, a) for a in op.args]
+    arguments = [argument_text(expressions, a) for a in op.args]
     if isinstance(op, CallExternOp):
         dtype = "void" if op.result is None else expressions.dtype(op.result)
         return call_text("T.call_extern", quote(dtype), quote(op.callee.data), *arguments)
+    if isinstance(op, CallOp):
+        return call_text(f"{expressions.module}{op.callee_name}", *arguments)
     assert isinstance(op, CallIntrinOp) and op.result is not None
     rule = INTRINSICS[op.intrinsic.data]
     dtype = quote(expressions.dtype(op.result))
@@ -61,7 +65,8 @@ def opaque_call(expressions: Scalars, op: OpaqueCallOp) -> str:
     return call_text(f"T.{op.intrinsic.data}", *first, *arguments, dtype=stated)
 
 
-def _argument(expressions: Scalars, value: SSAValue) -> str:
+def argument_text(expressions: Scalars, value: SSAValue) -> str:
+    """An argument of a call; a buffer is passed as its memory."""
     if not isinstance(value.type, BufferType):
         return expressions.value(value).text
     return pointer_text(expressions, value)

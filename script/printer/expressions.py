@@ -31,10 +31,12 @@ from .operators import Signs, Text, dtype_of, input_sign, sized_integer
 class Expressions:
     """Writes the scalars of one function; `names` holds the values that have a name so far."""
 
-    def __init__(self, symbols: dict[str, str]):
+    def __init__(self, symbols: dict[str, str], module: str = ""):
         self.names: dict[SSAValue, str] = {}
         self.signs = Signs()
         self._symbols = symbols
+        self.module = module
+        """What stands before the names of the module's functions: ``Module.``."""
 
     def dim(self, expr: IntExpr) -> str:
         """An expression over symbols."""

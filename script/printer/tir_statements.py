@@ -13,16 +13,21 @@ from ...dialects.sym import exprs_of
 from ...dialects.tir import (
     AllocBufferOp,
     AssertOp,
+    AttrOp,
     BlockOp,
+    BreakOp,
     BufferType,
     CallExternOp,
     CallIntrinOp,
+    CallOp,
+    ContinueOp,
     DeclBufferOp,
     ForOp,
     HandleType,
     InitOp,
     MatchBufferOp,
     OpaqueCallOp,
+    ReturnOp,
     StoreOp,
 )
 from ...dialects.tir.scalar_ops import (
@@ -32,19 +37,12 @@ from ...dialects.tir.scalar_ops import (
     reads_memory,
     users,
 )
-from .calls import handle_text, is_address, opaque_call, pointer_text
+from .calls import argument_text, handle_text, is_address, opaque_call, pointer_text
 from .expressions import Expressions
-from .literals import call_text, dictionary_text, quote
+from .literals import call_text, quote
 from .tir_blocks import BlockPrinter, declare_buffer, region_text
+from .tir_loops import loop_range
 from .writer import Names, Writer
-
-LOOP_FUNCTIONS = {
-    "serial": "T.serial",
-    "parallel": "T.parallel",
-    "vectorized": "T.vectorized",
-    "unrolled": "T.unroll",
-    "thread_binding": "T.thread_binding",
-}
 
 
 class Statements:
@@ -62,7 +60,12 @@ class Statements:
             AllocBufferOp: self._alloc_buffer,
             AssertOp: self._assert,
             BlockOp: self._block,
+            AttrOp: self._attr,
+            BreakOp: lambda _: self.writer.line("break"),
             CallExternOp: self._call,
+            CallOp: self._call,
+            ContinueOp: lambda _: self.writer.line("continue"),
+            ReturnOp: self._return,
             CallIntrinOp: self._call,
             DeclBufferOp: self._decl_buffer,
             ForOp: self._for,
@@ -161,6 +164,16 @@ class Statements:
         text = declare_buffer(self.expressions, "T.decl_buffer", op.result.type, data=pointer)
         self.writer.line(f"{self._name(op.result, 'buffer')} = {text}")
 
+    def _return(self, op: ReturnOp) -> None:
+        unsigned = op.unsigned is not None
+        self.writer.line(f"return {self.expressions.value(op.value, unsigned).text}")
+
+    def _attr(self, op: AttrOp) -> None:
+        args = [argument_text(self.expressions, a) for a in op.args]
+        owner = args.pop(0) if op.node is None else op.node.data
+        header = call_text("T.attr", owner, quote(op.key.data), args[0])
+        self.nested(f"with {header}:", op.body.block)
+
     def _call(self, op: OpaqueCallOp) -> None:
         if self._is_inlined(op):
             self._bind(op)
@@ -196,7 +209,11 @@ class Statements:
         last = nest[-1]
         with self.names.scope():
             bounds = [self.expressions.index(loop.extent.data, loop.operands_) for loop in nest]
-            iterable = f"T.grid({', '.join(bounds)})" if len(nest) > 1 else self._range(op)
+            iterable = (
+                f"T.grid({', '.join(bounds)})"
+                if len(nest) > 1
+                else loop_range(self.expressions, op)
+            )
             variables = [self._name(loop.loop_var, "i") for loop in nest]
             self.nested(f"for {', '.join(variables)} in {iterable}:", last.body.block)
 
@@ -211,22 +228,6 @@ class Statements:
                 break
             nest.append(loop)
         return nest
-
-    def _range(self, op: ForOp) -> str:
-        kind, lower = op.kind.data, op.min.data
-        bounds = [self.expressions.index(op.extent.data, op.operands_)]
-        if lower.terms:
-            ends = (lower, lower + op.extent.data)
-            bounds = [self.expressions.index(e, op.operands_) for e in ends]
-        annotations = None if op.annotations is None else op.annotations.data
-        if kind == "serial" and not annotations:
-            return f"range({', '.join(bounds)})"
-        return call_text(
-            LOOP_FUNCTIONS[kind],
-            *bounds,
-            thread=None if op.thread_tag is None else quote(op.thread_tag.data),
-            annotations=dictionary_text(annotations) if annotations else None,
-        )
 
 
 def _own_layout(op: MatchBufferOp) -> BufferType:

@@ -120,8 +120,8 @@ KERNELS = [
     ),
     (
         "            Y[vi] = Y[vi] +",
-        "            return Y[vi] +",
-        "expected a function that writes its outputs, got 'return'",
+        "            return; Y[vi] = Y[vi] +",
+        "expected 'return' with a value",
         "return",
     ),
     (

@@ -129,3 +129,19 @@ for i in {bounds}:
     )
     first = bounds.split("(")[1].split(",")[0]
     assert f"for i in range({first}, {first}):" in text
+
+
+def test_bounds_from_data(kernel, call, round_trip):
+    """The rows of a sparse matrix."""
+    program = kernel(
+        'P: T.Buffer((4,), "int32"), X: T.Buffer((8,), "float32"), Y: T.Buffer((3,), "float32")',
+        """
+for i in range(3):
+    Y[i] = 0.0
+    for j in range(P[i], P[i + 1]):
+        Y[i] += X[j]
+""",
+    )
+    assert "for j in range(P[i], P[i + 1]):" in round_trip(program)
+    y = call(program, np.array([0, 2, 2, 5], "int32"), X8, np.zeros(3, "float32"))[-1]
+    np.testing.assert_allclose(y, [X8[:2].sum(), 0, X8[2:5].sum()])

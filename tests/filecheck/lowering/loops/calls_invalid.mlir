@@ -20,3 +20,35 @@ tir.prim_func @memory() {
   %p = tir.call_intrin "call_llvm_intrin"(%0) : (!tir.handle) -> !tir.handle
   %X = tir.decl_buffer %p : !tir.handle to !tir.buffer<[4], f32>
 }
+
+// -----
+
+// CHECK: in '@attr': expected attributes of statements that CPU code has, got 'storage_scope'
+tir.prim_func @attr(%x: f32) {
+  tir.attr "storage_scope" of "0"(%x) : f32 {
+    %s = tir.string "inside"
+  }
+}
+
+// -----
+
+// CHECK: in '@result': expected a kernel that writes its results to buffers, got 'return'
+tir.prim_func @result(%x: f32) {
+  tir.return %x : f32
+}
+
+// -----
+
+// CHECK: in '@caller': expected a kernel without calls of others, got one of 'caller'
+tir.prim_func @caller() {
+  tir.call @caller() : () -> ()
+}
+
+// -----
+
+// CHECK: in '@jump': expected loops without 'break', which becomes a condition of 'while'
+tir.prim_func @jump() {
+  tir.for %i in (0, 8) {
+    tir.break
+  }
+}
