@@ -36,6 +36,7 @@ class CallParser:
         self.exprs = function.exprs
         self.macros = MacroCallParser(function)
         dps, shapes = DPSCallParser(function), ShapeCallParser(function)
+        self.number = shapes.number
         effects = PackedCallParser(function, dps)
         self._handlers: dict[str, Callable[[ast.Call], SSAValue]] = {
             "R.call_tir": dps.call_tir,
