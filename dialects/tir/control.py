@@ -26,6 +26,7 @@ from xdsl.irdl import (
 from xdsl.traits import NoTerminator, SymbolTable
 from xdsl.utils.exceptions import VerifyException
 
+from ..dtypes import dtype_name, element_type
 from ..irdl import IRDLOperation, irdl_op_definition
 from ..nesting import ancestors, enclosing, operations_in
 from .calls import OpaqueCallOp
@@ -79,6 +80,12 @@ class ReturnOp(IRDLOperation):
         super().__init__(
             operands=[value], properties={"unsigned": UnitAttr() if unsigned else None}
         )
+
+    @property
+    def element_type(self) -> Attribute:
+        """The type of the result in memory, with its signedness."""
+        type_ = self.value.type
+        return element_type(f"u{dtype_name(type_)}") if self.unsigned is not None else type_
 
     def verify_(self) -> None:
         func = enclosing(self, PrimFuncOp)

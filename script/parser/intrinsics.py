@@ -76,11 +76,28 @@ def _typed(exprs: ExprReader, node: ast.expr, name: str, args: tuple[Any, ...]) 
 def _argument(exprs: ExprReader, node: ast.expr) -> Any:
     """A scalar, a string, a buffer for its memory, or the address of an element."""
     value = exprs.eval(node)
-    if isinstance(value, DataPointer) and isinstance(value.buffer, Alias):
-        raise exprs.error(node, f"expected '{value.buffer.base.name}.data', got an alias of it")
     if isinstance(value, DataPointer):
-        return value.buffer
+        buffer = value.buffer
+        return _memory_of_alias(buffer) if isinstance(buffer, Alias) else buffer
     return value if isinstance(value, str | Address) else exprs.expr(node)
+
+
+def _memory_of_alias(alias: Alias) -> Any:
+    """The memory that an alias begins with: that of its buffer, or from an element on."""
+    if isinstance(alias.offset, Imm) and not alias.offset.value:
+        return alias.base
+    first = [convert(0)] * alias.type.rank
+    return Address(alias.base, tuple(alias.base_indices(first)))
+
+
+def retyped(exprs: ExprReader, node: ast.Call) -> IntrinCall | None:
+    """``T.reinterpret(T.handle("float32").ty, pointer)`` of the pointer that a call gives."""
+    if len(node.args) != 2 or not isinstance(type_ := exprs.eval(node.args[0]), HandleType):
+        return None
+    value = exprs.eval(node.args[1])
+    if not isinstance(value, IntrinCall) or value.dtype != "handle":
+        raise exprs.error(node.args[1], "expected the call of an intrinsic that gives a pointer")
+    return IntrinCall(value.callee, value.args, "handle", type_)
 
 
 def kernel_name(exprs: ExprReader, node: ast.Call) -> str | None:

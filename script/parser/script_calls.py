@@ -24,6 +24,7 @@ from .intrinsics import (
     intrinsic_call,
     kernel_call,
     kernel_name,
+    retyped,
 )
 from .lanes import BROADCASTS, RAMPS, lane_value
 
@@ -105,6 +106,8 @@ def _script_call(exprs: ExprReader, node: ast.Call, path: str) -> Any:
         return handle_type(exprs, node)
     if name == "llvm_lookup_intrinsic_id" and len(node.args) == 1:
         return exprs.text(node.args[0])
+    if name == "reinterpret" and (pointer := retyped(exprs, node)) is not None:
+        return pointer
     if name in INTRINSICS:
         return intrinsic_call(exprs, node, name)
     if name not in FUNCTIONS:

@@ -24,7 +24,6 @@ from .calls import handle_text
 from .expressions import Expressions
 from .literals import dictionary_text, quote
 from .metadata import OMITTED, Metadata
-from .operators import dtype_of
 from .options import Options
 from .relax import FunctionPrinter
 from .tir_blocks import declare_buffer, shape_text, symbols_in_order
@@ -77,8 +76,7 @@ class PrimFuncPrinter:
         returned = result_of(self.func)
         if returned is None:
             return ""
-        dtype = dtype_of(returned.value.type, returned.unsigned is not None)
-        return f" -> T.{dtype}"
+        return f" -> T.{dtype_name(returned.element_type)}"
 
     def _param(self, name: str, param: BlockArgument) -> str:
         if isinstance(param.type, BufferType):

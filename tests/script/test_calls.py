@@ -91,3 +91,17 @@ def f(x: T.handle("float32"), Y: T.Buffer((8,), "float32"){}):
     assert_structural_equal(from_source(printed), func)
     with pytest.raises(Exception, match=r"'@f': expected T\.match_buffer for 'p'"):
         tvm.build(func)
+
+
+def test_the_memory_of_an_alias(kernel, round_trip):
+    text = round_trip(
+        kernel(
+            F8,
+            """
+Z = T.decl_buffer((4, 2), "float32", data=X.data)
+W = T.decl_buffer((2, 2), "float32", data=X.data, elem_offset=4)
+T.evaluate(T.call_extern("void", "f", Z.data, W.data))
+""",
+        )
+    )
+    assert '"f", X.data, T.address_of(X[4])' in text
