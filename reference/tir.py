@@ -16,6 +16,7 @@ from ..dialects.sym import exprs_of
 from .control import nothing
 from .empty_reductions import empty_reduction, run_where_empty
 from .expressions import shape_of, substitute_symbols
+from .jumps import Jumps
 from .kernel import Frame, Handler, KernelCompiler, Number, Step, for_loop
 from .math_ops import fma64
 from .memory import Buffer, View, place_view, read, write
@@ -31,7 +32,9 @@ def _for(compiler: KernelCompiler, op: tir.ForOp) -> Step:
         size = extent(frame)
         if initialize is not None:
             run_where_empty(frame, size, initialize)
+        frame.jumps.append(Jumps())
         for_loop(frame, var, lower(frame), size, body, limit)
+        frame.jumps.pop()
 
     return run
 
@@ -119,6 +122,15 @@ def _store(compiler: KernelCompiler, op: tir.StoreOp) -> Step:
     def run(frame: Frame) -> None:
         place = [i(frame) for i in index]
         write(frame.values[buffer], place, frame.values[value], frame.mask, precision)
+
+    return run
+
+
+def _jump(compiler: KernelCompiler, op: tir.JumpOp) -> Step:
+    leaves = isinstance(op, tir.BreakOp)
+
+    def run(frame: Frame) -> None:
+        frame.jumps[-1].jump(frame.mask, leaves)
 
     return run
 
@@ -239,8 +251,10 @@ TIR: dict[str, Handler] = {
     "tir.apply": _apply,
     "tir.assert": _assert,
     "tir.block": _block,
+    "tir.break": _jump,
     "tir.call_extern": _call_extern,
     "tir.call_intrin": _call_intrin,
+    "tir.continue": _jump,
     "tir.for": _for,
     "tir.init": nothing,
     "tir.load": _load,

@@ -14,7 +14,7 @@ from xdsl.dialects.builtin import (
     SymbolRefAttr,
     UnitAttr,
 )
-from xdsl.ir import Attribute, Region, SSAValue
+from xdsl.ir import Attribute, Operation, Region, SSAValue
 from xdsl.irdl import (
     operand_def,
     opt_prop_def,
@@ -42,9 +42,19 @@ class JumpOp(IRDLOperation, ABC):
         super().__init__()
 
     def verify_(self) -> None:
-        loop = next((o for o in ancestors(self) if isinstance(o, ForOp | scf.WhileOp)), None)
+        loop = loop_of(self)
         if loop is None or (isinstance(loop, ForOp) and loop.kind.data != "serial"):
             raise VerifyException("expected a serial loop around the jump")
+
+
+def loop_of(jump: JumpOp) -> ForOp | scf.WhileOp | None:
+    """The innermost loop around a jump."""
+    return next((op for op in ancestors(jump) if isinstance(op, ForOp | scf.WhileOp)), None)
+
+
+def has_jumps(root: Operation) -> bool:
+    """Whether there are jumps among the operations inside."""
+    return any(isinstance(op, JumpOp) for op in operations_in(root))
 
 
 @irdl_op_definition

@@ -35,6 +35,7 @@ from ..analysis.independence import is_noalias
 from ..functions import symbol_order
 from ..scope import Bound, Scope, View, index_constant, name_of, opened_views, rebuild
 from ..sizes import STACK_BYTES, stack_buffers
+from .lower_jumps import without_jumps
 from .reduction_init import Accesses, InitPlan, Level, plan_init
 from .tighten_bounds import tighten_bounds
 
@@ -45,7 +46,7 @@ def convert_function(func: tir.PrimFuncOp) -> loops.FuncOp:
     `index` parameters are symbols only. The kernel's symbols are the `index` parameters in order,
     then the symbols that buffers determine. Buffers do not overlap unless ``tir.noalias`` is false.
     """
-    return _FunctionConverter(func).convert()
+    return _FunctionConverter(without_jumps(func)).convert()
 
 
 @dataclass
@@ -274,10 +275,6 @@ class _FunctionConverter:
     def convert_kernel_call(self, op: tir.CallOp) -> None:
         self.fail(f"expected a kernel without calls of others, got one of '{op.callee_name}'")
 
-    def convert_jump(self, op: tir.JumpOp) -> None:
-        name = op.name.removeprefix("tir.")
-        self.fail(f"expected loops without '{name}', which becomes a condition of 'while'")
-
     def convert_view(self, op: rt.ViewOp) -> None:
         """A part of the workspace, for the whole function."""
         new = rt.ViewOp(self.scope.value(op.source), op.offset.data, op.result.type)
@@ -314,9 +311,7 @@ _CONVERT: dict[type[Operation], Callable[[_FunctionConverter, Any], None]] = {
     tir.ApplyOp: _FunctionConverter.convert_apply,
     tir.AttrOp: _FunctionConverter.convert_attr,
     tir.BlockOp: _FunctionConverter.convert_block,
-    tir.BreakOp: _FunctionConverter.convert_jump,
     tir.CallOp: _FunctionConverter.convert_kernel_call,
-    tir.ContinueOp: _FunctionConverter.convert_jump,
     tir.CallExternOp: _FunctionConverter.convert_call_extern,
     tir.CallIntrinOp: _FunctionConverter.convert_intrinsic,
     tir.ForOp: _FunctionConverter.convert_for,

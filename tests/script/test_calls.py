@@ -11,8 +11,9 @@ F8 = 'X: T.Buffer((8,), "float32"), Y: T.Buffer((8,), "float32")'
 X8 = np.linspace(0, 4, 8, dtype="float32")
 
 
-def test_intrinsics_of_llvm(run):
-    y = run(
+def test_intrinsics_of_llvm(kernel, call, round_trip):
+    """In the reference evaluator, and in machine code."""
+    program = kernel(
         F8,
         """
 for i in range(8):
@@ -20,9 +21,12 @@ for i in range(8):
     name = T.llvm_lookup_intrinsic_id("llvm.fma.f32")
     Y[i] = T.call_llvm_intrin(name, X[i], root, T.float32(1), dtype="float32")
 """,
-        X8,
     )
-    np.testing.assert_allclose(y, X8 * np.sqrt(X8) + 1, rtol=1e-6)
+    round_trip(program)
+    x, y = tvm.nd.array(X8), tvm.nd.empty((8,))
+    tvm.build(program)(x, y)
+    for found in (y.numpy(), call(program, X8, np.zeros(8, "float32"))[-1]):
+        np.testing.assert_allclose(found, X8 * np.sqrt(X8) + 1, rtol=1e-6)
 
 
 def test_the_address_of_an_element(kernel, round_trip):

@@ -1,5 +1,6 @@
-"""Jumps, results, calls of kernels and attributes of statements: they print, parse and verify."""
+"""Jumps, results, calls of kernels and attributes of statements."""
 
+import numpy as np
 import pytest
 
 import xrelax as tvm
@@ -8,17 +9,6 @@ from xrelax.script import ScriptError, from_source
 
 A4 = 'A: T.Buffer((4,), "int32")'
 FORMS = [
-    (
-        "for i in range(4):\n        if A[i] > 2:\n            continue\n        break",
-        "            continue\n        break",
-        "loops without '(continue|break)', which becomes a condition of 'while'",
-    ),
-    (
-        "i = T.alloc_buffer((1,), 'int32')\n    i[0] = 0\n    while i[0] < 4:\n        i[0] += 1\n"
-        "        T.evaluate(T.continue_loop())",
-        "        continue",
-        "loops without 'continue'",
-    ),
     ("return A[0] * 2", "return A[0] * T.int32(2)", "writes its results to buffers, got 'return'"),
     ("T.evaluate(T.ret(T.uint8(3)))", " -> T.uint8:\n    return T.uint8(3)", "got 'return'"),
     (
@@ -86,3 +76,82 @@ def test_calls_of_kernels():
         from_source(MODULE.replace("Mod.square(A[3])", "Mod.cube(A[3])"))
     with pytest.raises(ScriptError, match="expected 1 arguments of 'square', got 2"):
         from_source(MODULE.replace("Mod.square(A[3])", "Mod.square(A[3], A[2])"))
+
+
+JUMPS = [
+    (
+        """
+for i in range(8):
+    if X[i] < 0:
+        continue
+    Y[i] = X[i]
+    if X[i] > 4:
+        break
+    Y[i] += 10
+""",
+        [0, 0, 0, 10, 11, 5, 0, 0],
+    ),
+    (
+        """
+for i in range(8):
+    for j in range(8):
+        if j == i:
+            T.evaluate(T.break_loop())
+        Y[i] += 1
+    if i % 2 == 0:
+        continue
+    Y[i] = -Y[i]
+""",
+        [0, -1, 2, -3, 4, -5, 6, -7],
+    ),
+    (
+        """
+n = T.alloc_buffer((1,), "int32")
+n[0] = 0
+while X[n[0]] < 100:
+    n[0] = n[0] + 1
+    if n[0] == 8:
+        break
+    if n[0] % 2 == 0:
+        continue
+    Y[n[0]] = n[0]
+""",
+        [0, 1, 0, 3, 0, 5, 0, 7],
+    ),
+    (
+        """
+for i in T.parallel(8):
+    with T.block("Y"):
+        vi = T.axis.spatial(8, i)
+        for j in range(8):
+            if X[j] > X[vi]:
+                break
+            Y[vi] = j
+            if j > 3:
+                continue
+            Y[vi] = Y[vi] + 1
+            break
+            Y[vi] = 100
+""",
+        [1, 1, 1, 1, 1, 1, 1, 1],
+    ),
+]
+
+
+@pytest.mark.parametrize(("statements", "expected"), JUMPS)
+def test_jumps(kernel, call, round_trip, statements, expected):
+    """In the reference evaluator, and in machine code."""
+    x = np.array([-7, -2, -1, 0, 1, 5, 8, 50], "int32")
+    program = kernel('X: T.Buffer((8,), "int32"), Y: T.Buffer((8,), "int32")', statements)
+    round_trip(program)
+    np.testing.assert_array_equal(call(program, x, np.zeros(8, "int32"))[-1], expected)
+    y = tvm.nd.array(np.zeros(8, "int32"))
+    tvm.build(program)(tvm.nd.array(x), y)
+    np.testing.assert_array_equal(y.numpy(), expected)
+
+
+def test_kernels_with_jumps_keep_their_loops():
+    func = from_source(f"@T.prim_func\ndef f({A4}):\n    for i in range(4):\n        break")
+    assert "        break" in func.script()
+    with pytest.raises(tvm.tir.ScheduleError, match="without 'break' and 'continue'"):
+        tvm.tir.Schedule(func)

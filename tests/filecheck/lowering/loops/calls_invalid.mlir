@@ -43,12 +43,3 @@ tir.prim_func @result(%x: f32) {
 tir.prim_func @caller() {
   tir.call @caller() : () -> ()
 }
-
-// -----
-
-// CHECK: in '@jump': expected loops without 'break', which becomes a condition of 'while'
-tir.prim_func @jump() {
-  tir.for %i in (0, 8) {
-    tir.break
-  }
-}
