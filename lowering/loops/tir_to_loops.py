@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, NoReturn
+from typing import Any
 
 from xdsl.context import Context
 from xdsl.dialects.arith import ConstantOp
@@ -25,7 +25,6 @@ from xdsl.dialects.builtin import IndexType, IntegerAttr, ModuleOp
 from xdsl.ir import Block, Operation, Region
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
-from xdsl.utils.exceptions import PassFailedException
 
 from ...dialects import loops, rt, tir
 from ...dialects.int_expr import ONE, Atom, IntExpr, sym
@@ -33,8 +32,9 @@ from ...dialects.nesting import enclosing
 from ...dialects.sym import exprs_of
 from ..analysis.independence import is_noalias
 from ..functions import symbol_order
-from ..scope import Bound, Scope, View, index_constant, name_of, opened_views, rebuild
+from ..scope import Bound, Scope, View, index_constant, name_of
 from ..sizes import STACK_BYTES, stack_buffers
+from .convert_calls import CallConverter
 from .lower_jumps import without_jumps
 from .reduction_init import Accesses, InitPlan, Level, plan_init
 from .tighten_bounds import tighten_bounds
@@ -50,10 +50,7 @@ def convert_function(func: tir.PrimFuncOp) -> loops.FuncOp:
 
 
 @dataclass
-class _FunctionConverter:
-    func: tir.PrimFuncOp
-    scope: Scope = field(init=False)
-    nest: list[Level] = field(default_factory=lambda: [])
+class _FunctionConverter(CallConverter):
     frames: list[Block] = field(default_factory=lambda: [])
     on_stack: set[tir.AllocBufferOp] = field(default_factory=lambda: set())
     accesses: Accesses = field(default_factory=Accesses)
@@ -243,38 +240,6 @@ class _FunctionConverter:
         Rewriter.insert_op(new, InsertPoint.at_start(self.frames[-1]))
         self.scope.define(op.result, new.result)
 
-    def convert_call_extern(self, op: tir.CallExternOp) -> None:
-        """A call; of a view it gets the memory from the view's first element on."""
-        with opened_views(self.scope, op.operands):
-            self.convert_scalar(op)
-
-    def convert_intrinsic(self, op: tir.CallIntrinOp) -> None:
-        """A call of an intrinsic of LLVM; others belong to TVM's own runtime and to GPUs."""
-        callee, result = op.callee, op.result
-        values = [*op.args[1:], *op.results]
-        is_scalar = not any(isinstance(v.type, tir.HandleType) for v in values)
-        if callee is None or result is None or not is_scalar:
-            self.fail(f"expected calls that CPU code has, got T.{op.intrinsic.data}")
-        args = [self.scope.value(a) for a in op.args[1:]]
-        call = tir.CallExternOp(callee, args, result.type)
-        self.scope.emit(call)
-        self.scope.define(result, call.results[0])
-
-    def convert_attr(self, op: tir.AttrOp) -> None:
-        if not op.is_pragma:
-            self.fail(f"expected attributes of statements that CPU code has, got '{op.key.data}'")
-        self.convert_all(op.body.block)
-
-    def convert_return(self, op: tir.ReturnOp) -> None:
-        """Nothing for the status 0 at the end, which kernels return anyway."""
-        status = op.value.owner.value if isinstance(op.value.owner, ConstantOp) else None
-        is_zero = isinstance(status, IntegerAttr) and status.value.data == 0
-        if not is_zero or op.next_op is not None or op.parent is not self.func.body.block:
-            self.fail("expected a kernel that writes its results to buffers, got 'return'")
-
-    def convert_kernel_call(self, op: tir.CallOp) -> None:
-        self.fail(f"expected a kernel without calls of others, got one of '{op.callee_name}'")
-
     def convert_view(self, op: rt.ViewOp) -> None:
         """A part of the workspace, for the whole function."""
         new = rt.ViewOp(self.scope.value(op.source), op.offset.data, op.result.type)
@@ -287,22 +252,8 @@ class _FunctionConverter:
         else:
             self.convert_scalar(op)
 
-    def convert_scalar(self, op: Operation) -> None:
-        """Arithmetic, control flow on data, and other operations that are copied."""
-        for operand in op.operands:
-            if operand in self.scope.views:
-                self.fail(
-                    f"expected operands of '{op.name}' other than views, got '{name_of(operand)}'"
-                )
-        nest, self.nest = self.nest, []
-        rebuild(op, self.scope, self.convert_all)
-        self.nest = nest
-
     def skip(self, op: Operation) -> None:
         """What another operation converts: an initialization its block, a string its call."""
-
-    def fail(self, message: str) -> NoReturn:
-        raise PassFailedException(f"in '@{self.func.sym_name.data}': {message}")
 
 
 _CONVERT: dict[type[Operation], Callable[[_FunctionConverter, Any], None]] = {
