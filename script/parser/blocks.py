@@ -296,4 +296,4 @@ class BlockParser:
 def _has_effects(op: Operation) -> bool:
     if isinstance(op, tir.InitOp):
         return False
-    return bool(op.regions) or isinstance(op, tir.StoreOp | tir.CallExternOp | tir.AssertOp)
+    return bool(op.regions) or isinstance(op, tir.StoreOp | tir.OpaqueCallOp | tir.AssertOp)

@@ -24,8 +24,9 @@ from .relax_loops import LoopParser
 from .relax_macros import MacroCallParser
 from .relax_memory import MemoryCallParser
 from .relax_packed import PackedCallParser
-from .relax_reader import FunctionName, RelaxReader
+from .relax_reader import RelaxReader
 from .relax_shapes import ShapeCallParser
+from .scope import FunctionName
 
 
 class CallParser:
@@ -37,6 +38,7 @@ class CallParser:
         self.macros = MacroCallParser(function)
         self.dps = dps = DPSCallParser(function)
         shapes = ShapeCallParser(function)
+        self.number = shapes.number
         effects = PackedCallParser(function, dps)
         self._handlers: dict[str, Callable[[ast.Call], SSAValue]] = {
             "R.call_tir": dps.call_tir,

@@ -14,7 +14,8 @@ from ...dialects.dtypes import element_type
 from ...dialects.relax.types import TensorType
 from ...dialects.sym import ExprArray, expr_array
 from ...te.arithmetic import Index, dim_expr
-from .relax_reader import EXTERNAL, ExternName, FunctionName, RelaxReader
+from .relax_reader import EXTERNAL, ExternName, RelaxReader
+from .scope import FunctionName
 
 OLD_NAMES = {
     "out_ty": "out_sinfo",

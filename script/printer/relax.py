@@ -135,10 +135,11 @@ class FunctionPrinter(ValueTexts):
     def _bind(self, op: Operation, stem: str) -> None:
         text = self._text(op)
         result = op.results[0]
-        if isinstance(op, _EFFECTS) and result.name_hint in (None, "_") and not result.uses:
+        if isinstance(op, _EFFECTS) and not result.uses:
             is_void = isinstance(result.type, TupleType) and not result.type.types.data
-            self.writer.line(text if is_void else f"{self.annotated('_', op)} = {text}")
-            return
+            if is_void or result.name_hint in (None, "_"):
+                self.writer.line(text if is_void else f"{self.annotated('_', op)} = {text}")
+                return
         name = self.values[result] = self._name(result, stem)
         self.writer.line(f"{self.annotated(name, op)} = {text}")
 

@@ -212,7 +212,7 @@ class ValueTexts:
         )
 
     def _formatted(self, function: str, text: str, *values: SSAValue) -> str:
-        format_ = quote(text) if text else None
+        format_ = call_text("R.str", quote(text)) if text else None
         return call_text(function, *map(self.value, values), format=format_)
 
     def _call_packed(self, op: CallPackedOp | CallPurePackedOp) -> str:
