@@ -11,6 +11,7 @@ from typing import Any
 from ..dialects.diagnostics import suggestion
 from ..dialects.dtypes import check_dtype
 from ..ir.function import PrimFunc
+from ..ir.struct_info import PrimStructInfo
 from . import topi as topi
 from .arithmetic import cast as cast
 from .arithmetic import const as const
@@ -51,6 +52,8 @@ from .tensor import elementwise as elementwise
 from .tensor import placeholder as placeholder
 from .tensor import reduce_axis as reduce_axis
 from .tensor import shape_of as shape_of
+
+PrimExpr.type_of = PrimStructInfo
 
 
 def var(name: str = "n", dtype: Any = "int64", *, ty: Any = None) -> PrimExpr:
