@@ -59,8 +59,10 @@ class Buffer:
 
 
 def is_buffer_var(value: object) -> bool:
-    """Whether a value is a buffer, in particular a parameter of a PrimFunc."""
-    return isinstance(value, Buffer)
+    """Whether a value is a buffer: a parameter of a PrimFunc, or what `te.extern` gives."""
+    from ..te.foreign import ExternBuffer
+
+    return isinstance(value, Buffer | ExternBuffer)
 
 
 def parameters(func: PrimFuncOp) -> list[Any]:

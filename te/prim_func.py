@@ -21,8 +21,9 @@ from ..lowering.scalar_builder import ssa_type
 from .arithmetic import cast, dim_expr, symbol
 from .emit import Emitter
 from .expr import Index, Load, PrimExpr, Reduce, Var
-from .extern import Extern, Scatter
+from .extern import Extern, KernelCall, Scatter
 from .intrinsics import if_then_else
+from .scan import ScanOp
 from .tensor import Compute, IterVar, Tensor
 
 
@@ -166,6 +167,9 @@ def _indices(expr: PrimExpr) -> list[IntExpr]:
 
 
 def _emit_definition(emitter: Emitter, definition: Compute) -> None:
+    if isinstance(definition, KernelCall):
+        definition.emit(emitter)
+        return
     reductions = [b for b in definition.bodies if isinstance(b, Reduce)]
     reduce_axes: tuple[IterVar, ...] = reductions[0].axes if reductions else ()
     if isinstance(definition, Scatter):
@@ -198,6 +202,11 @@ def _block(
     for axis, arg in zip(axes, body.args, strict=True):
         arg.name_hint = value_hint(f"v_{axis.name}")
         emitter.define(axis, arg)
+    if isinstance(definition, ScanOp):
+        for axis, number in definition.aliases:
+            emitter.define(axis, body.args[number])
+        for state, output in zip(definition.states, definition.outputs, strict=True):
+            emitter.buffers[state] = emitter.buffers[output]
     with emitter.inside(body):
         if is_reduction:
             _emit_reduction(emitter, definition)
@@ -213,7 +222,7 @@ def _block(
     block_axes = [
         tir.Axis(a.kind, dim_expr(a.start), dim_expr(a.extent), b)
         for a, b in zip(axes, bindings, strict=True)
-    ]
+    ] or [_unit_axis(body)]
     annotations = {
         k: to_attribute(v) for k, v in definition.attrs.items() if k != LAYOUT_FREE_INPUTS
     }
@@ -227,6 +236,12 @@ def _block(
         writes,
         DictionaryAttr(annotations) if annotations else None,
     )
+
+
+def _unit_axis(body: Block) -> tir.Axis:
+    """The axis of a block without others, as in TVM."""
+    body.insert_arg(IndexType(), 0).name_hint = "vi"
+    return tir.Axis("spatial", IntExpr.of(0), IntExpr.of(1), IntExpr.of(0))
 
 
 def _emit_update(emitter: Emitter, definition: Scatter) -> None:

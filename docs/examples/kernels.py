@@ -165,6 +165,35 @@ other = tir.schedule.Schedule(function)
 schedule.trace.apply_to_schedule(other)  # replays the primitives
 assert other.mod.script() == schedule.mod.script()
 
+# %% tir.call_extern
+import numpy as np
+
+import xrelax as tvm
+from xrelax import te, tir
+
+x = te.placeholder((4,), "float32", name="x")
+size = te.const(16, "int64")
+y = te.extern(
+    (4,),
+    [x],
+    lambda ins, outs: tir.call_extern("void", "memcpy", outs[0].data, ins[0].data, size),
+    name="y",
+)
+function = te.create_prim_func([x, y])
+print(function)
+
+copy = np.empty(4, "float32")
+tvm.build(function)["main"](np.ones(4, "float32"), copy)
+print(copy)
+
+# %% tir.ProducerLoad
+from xrelax import te, tir
+
+scale = te.compute((), lambda: 2.0, name="scale")
+x = te.placeholder((4,), "float32", name="x")
+y = te.compute((4,), lambda i: x[i] * tir.ProducerLoad(scale, []), name="y")
+print(te.create_prim_func([x, y]))
+
 # %% tir.const tir.IntImm tir.FloatImm tir.StringImm
 from xrelax import tir
 

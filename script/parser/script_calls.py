@@ -152,7 +152,7 @@ def _typed_literal(exprs: ExprReader, node: ast.Call, dtype: str) -> PrimExpr:
 
 
 def extern_call(exprs: ExprReader, node: ast.Call) -> ExternCall:
-    """``T.call_extern("float32", "fmaf", a, b, c)``; the dtype "void" is for no result.
+    """``T.call_extern("float32", "fmaf", a, b, c)``; the dtypes "void" and "" are for no result.
 
     The dtype may also come last, as ``dtype="float32"``.
     """
@@ -161,7 +161,7 @@ def extern_call(exprs: ExprReader, node: ast.Call) -> ExternCall:
     if len(operands) < 2 or len(last) != len(node.keywords):
         raise exprs.error(node, "expected T.call_extern(dtype, name, …)")
     returned, name, *rest = operands
-    is_void = exprs.eval(returned) == "void"
+    is_void = exprs.eval(returned) in ("", "void")
     args: list[Any] = []
     for arg in rest:
         value = exprs.eval(arg)
