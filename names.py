@@ -200,6 +200,7 @@ NAMES: dict[str, str] = {
     "tir.Var": ".te:var",
     "tir.call_extern": ".te.foreign:call_extern",
     "tir.const": ".te:const",
+    "tir.decl_buffer": ".ir.buffers:decl_buffer",
     "tir.is_buffer_var": ".ir.buffers:is_buffer_var",
     "tir.schedule": ".tir.schedule",
     "s_tir": ".tir",

@@ -71,6 +71,26 @@ for block, maps in transposed.items():
     print(isinstance(block, tir.SBlock), block.name_hint)
     print(*(m for part, m in maps.items() if isinstance(part, tir.Buffer)))
 
+# %% tir.decl_buffer
+from xrelax import tir
+from xrelax.script import from_source
+
+copy = from_source("""
+@T.prim_func
+def copy(x: T.handle, y: T.handle):
+    n = T.int64()
+    X = T.match_buffer(x, (n, 8), "float32")
+    Y = T.match_buffer(y, (n, 8), "float32")
+    for i, j in T.grid(n, 8):
+        with T.block("Y"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            Y[vi, vj] = X[vi, vj]
+""")
+X, _ = copy.params
+tile = tir.decl_buffer((4, 8), "float32", name="tile")
+print(copy.specialize({X: tile}))
+print(tile.offset_of([1, 2]), tile.get_flattened_buffer().shape)
+
 # %% tir.IndexMap
 import numpy as np
 
