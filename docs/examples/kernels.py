@@ -72,23 +72,12 @@ for block, maps in transposed.items():
     print(*(m for part, m in maps.items() if isinstance(part, tir.Buffer)))
 
 # %% tir.decl_buffer
-from xrelax import tir
-from xrelax.script import from_source
+from xrelax import te, tir
 
-copy = from_source("""
-@T.prim_func
-def copy(x: T.handle, y: T.handle):
-    n = T.int64()
-    X = T.match_buffer(x, (n, 8), "float32")
-    Y = T.match_buffer(y, (n, 8), "float32")
-    for i, j in T.grid(n, 8):
-        with T.block("Y"):
-            vi, vj = T.axis.remap("SS", [i, j])
-            Y[vi, vj] = X[vi, vj]
-""")
-X, _ = copy.params
+x = te.placeholder((te.var("n"), 8), "float32", name="x")
+double = te.create_prim_func([x, te.compute(x.shape, lambda i, j: x[i, j] * 2.0, name="y")])
 tile = tir.decl_buffer((4, 8), "float32", name="tile")
-print(copy.specialize({X: tile}))
+print(double.specialize({double.params[0]: tile}))
 print(tile.offset_of([1, 2]), tile.get_flattened_buffer().shape)
 
 # %% tir.IndexMap
