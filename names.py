@@ -56,6 +56,8 @@ NAMES: dict[str, str] = {
     **{f"arith.{n}": f".te.{file}:{n}" for file, names in _ITER_MAPS.items() for n in names},
     "arith.detect_clip_bound": ".te.linear:detect_clip_bound",
     "arith.detect_linear_equation": ".te.linear:detect_linear_equation",
+    "arith.estimate_region_lower_bound": ".te.region_bounds:estimate_region_lower_bound",
+    "arith.estimate_region_upper_bound": ".te.region_bounds:estimate_region_upper_bound",
     "build": ".driver:build",
     "error.OpError": ".dialects.diagnostics:OpError",
     "error.TVMError": ".dialects.diagnostics:TVMError",
@@ -212,6 +214,7 @@ NAMES: dict[str, str] = {
     # other spellings, of 2022 to 2026
     "TVMError": ".dialects.diagnostics:TVMError",
     "arith.IntSet": ".te.ranges:IntervalSet",
+    "arith.estimate_region_strict_bound": ".te.region_bounds:estimate_region_lower_bound",
     "arith.analyzer.Analyzer": ".te.analyzer:Analyzer",
     "ffi.Array": "builtins:tuple",
     "ffi.get_global_func": ".runtime:get_global_func",

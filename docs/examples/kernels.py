@@ -231,6 +231,18 @@ i, n = tir.Var("i", "int64"), tir.Var("n", "int64")
 print(tvm.arith.detect_linear_equation(i * (n + 4) + i + 7, [i]))
 print(tvm.arith.detect_clip_bound(tir.all(i - 1 > 0, i < n * 6), [i]))
 
+# %% arith.estimate_region_lower_bound arith.estimate_region_upper_bound
+from xrelax import arith, ir, tir
+
+i, j = tir.Var("i"), tir.Var("j")
+loops = {i: ir.Range(0, 16), j: ir.Range(0, 4)}
+rows = [ir.Range.from_min_extent(i * 4 + j, 3)]
+gaps = [ir.Range.from_min_extent(i * 8, 2)]
+print(arith.estimate_region_lower_bound(rows, loops))
+print(arith.estimate_region_lower_bound(rows, loops, i * 4 + j < 62))
+print(arith.estimate_region_lower_bound(gaps, loops))
+print(arith.estimate_region_upper_bound(gaps, loops))
+
 # %% arith.detect_iter_map arith.IterMapLevel arith.normalize_iter_map_to_expr
 from xrelax import arith, te
 from xrelax.ir import Range
