@@ -14,7 +14,7 @@ from ..dialects.attributes import to_attribute
 from ..dialects.dtypes import element_type
 from ..dialects.int_expr import IntExpr, Sym
 from ..dialects.parameters import value_hint
-from ..dialects.tir.func import LAYOUT_FREE
+from ..dialects.tir.func import LAYOUT_FREE, LAYOUT_FREE_INPUTS
 from ..dialects.tir.regions import infer_regions
 from ..lowering.functions import unique_name
 from ..lowering.scalar_builder import ssa_type
@@ -30,10 +30,6 @@ from .tensor import Compute, IterVar, Tensor
 def buffer_type(tensor: Tensor) -> tir.BufferType:
     """The buffer that holds a tensor."""
     return tir.BufferType.of([dim_expr(d) for d in tensor.shape], element_type(tensor.dtype))
-
-
-LAYOUT_FREE_INPUTS = "layout_free_placeholders"
-"""The attribute of a definition that lists inputs whose layout a schedule may choose."""
 
 
 def build_prim_func(args: Sequence[Tensor | PrimExpr], name: str = "main") -> tir.PrimFuncOp:
