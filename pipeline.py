@@ -51,6 +51,7 @@ PASSES: dict[str, str] = {
         ".lowering.graph.eliminate_common_subexpr:EliminateCommonSubexprPass"
     ),
     "expand-matmul-of-sum": ".lowering.graph.expand_matmul_of_sum:ExpandMatmulOfSumPass",
+    "flatten-norms": ".lowering.graph.flatten_norms:FlattenNormsPass",
     "fold-constant": ".lowering.graph.fold_constant:FoldConstantPass",
     "fuse-ops": ".lowering.graph.fuse_ops:FuseOpsPass",
     "fuse-ops-by-pattern": ".lowering.graph.fuse_ops_by_pattern:FuseOpsByPatternPass",
@@ -135,6 +136,7 @@ STAGES: list[Stage] = [
             "convert-convolution-to-matmul",
             "pack-weights",
             "decompose-split",
+            "flatten-norms",
             "fold-constant",
             "eliminate-common-subexpr",
             "dead-code-elimination",
