@@ -30,6 +30,7 @@ from .blocks import SeqExpr
 from .buffers import parameters
 from .expr import Var, view
 from .operators import bound_value
+from .specialization import specialize
 from .struct_info import (
     AnyStructInfo,
     FuncStructInfo,
@@ -159,6 +160,10 @@ class BaseFunc:
     def __eq__(self, other: object) -> bool:
         return isinstance(other, BaseFunc) and self.op is other.op
 
+    def same_as(self, other: object) -> bool:
+        """Whether the other one is a view of the same function."""
+        return self == other
+
     def __hash__(self) -> int:
         return id(self.op)
 
@@ -219,6 +224,15 @@ class PrimFunc(BaseFunc):
         given = {k: v for k, v in (super().attrs or {}).items() if k != PRIVATE}
         is_private = self.prim_func.attr(PRIVATE) is not None
         return {**({} if is_private else {"global_symbol": self.name}), **given} or None
+
+    def specialize(self, param_map: Mapping[Any, Any]) -> PrimFunc:
+        """A copy where buffers are like other ones (`tir.decl_buffer`), and numbers have values.
+
+        What a buffer says of symbols holds for all parameters; numbers are no parameters any more.
+        Without entries it is the function itself. Raises ValueError where they contradict each
+        other or the parameters.
+        """
+        return PrimFunc(specialize(self.prim_func, param_map)) if param_map else self
 
 
 class Function(BaseFunc):
