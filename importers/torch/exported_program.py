@@ -23,6 +23,7 @@ from .error_checks import move_checks
 from .export import decompositions
 from .graph import DROPPED, GETITEM, GraphImport, Input, submodule
 from .guards import Guards
+from .mutations import verify_mutations
 from .nodes import live_nodes
 from .parameters import parameter_data
 from .registry import Converter, load_converters, overload_name
@@ -30,11 +31,6 @@ from .shapes import Symbols, dim_names, shape_env_of
 from .source_lines import place
 
 _WEIGHTS = (InputKind.PARAMETER, InputKind.BUFFER, InputKind.CONSTANT_TENSOR)
-_MUTATIONS = (
-    OutputKind.BUFFER_MUTATION,
-    OutputKind.PARAMETER_MUTATION,
-    OutputKind.USER_INPUT_MUTATION,
-)
 _RECURRENT = {f"aten.{name}.input" for name in ("lstm", "gru", "rnn_tanh", "rnn_relu")}
 _EVAL = "call model.eval() before the export"
 
@@ -61,11 +57,13 @@ def from_exported_program(
     more operators, by names such as "aten.sin.default". With or without TVM's option
     `run_ep_decomposition`, those operators are decomposed that have no converter.
 
-    Raises UnsupportedError, a ValueError, with a line for each operation that cannot be imported.
+    A program that changes an input, as in-place operators do, must return the new value: the
+    function then returns it without changing its argument, and an XRelaxWarning says so. Raises
+    UnsupportedError, a ValueError, with a line for each operation that cannot be imported.
     """
     converters = {**load_converters(), **(custom_convert_map or {})}
     imported = Program(exported_program, converters)
-    given = imported.graph_import(keep_params_as_input)
+    given = imported.graph_import(keep_params_as_input, returned_inputs=True)
     given.unwrap = unwrap_unit_return_tuple
     given.tuple_outside = no_bind_return_tuple
     return IRModule(given.module())
@@ -163,9 +161,11 @@ class Program:
                 found[node] = parameter_data(self._tensor(spec.target or ""), spec.target or "")
         return found
 
-    def graph_import(self, keep_params_as_input: bool = False) -> GraphImport:
-        """The import for `from_exported_program`; raises as `verify_mutations`."""
-        self.verify_mutations()
+    def graph_import(
+        self, keep_params_as_input: bool = False, *, returned_inputs: bool = False
+    ) -> GraphImport:
+        """The graph to import; raises as `verify_mutations`, which has the last option."""
+        verify_mutations(self.program, self.results, returned_inputs=returned_inputs)
         inputs, weights = self.parameters(), self.weights()
         attrs: dict[str, Attribute] = {}
         if keep_params_as_input:
@@ -188,41 +188,11 @@ class Program:
         texts: Sequence[str] = getattr(self.program, "_guards_code", ())
         return Guards(texts, dict(zip(names, given, strict=False)))
 
-    def verify_mutations(self) -> None:
-        """Raise UnsupportedError if the program mutates a buffer that it reads, or an input.
-
-        Writing back the same value, such as ``self.b = self.b.to(x.device)``, is no mutation.
-        """
-        signature = self.program.graph_signature
-        placeholders = dict(zip(self._placeholders(), signature.input_specs, strict=True))
-        live = live_nodes(self.results)
-        read = {s.target or n.name: n for n, s in placeholders.items() if n in live}
-        read |= {n.name: n for n, s in placeholders.items() if s.kind is InputKind.USER_INPUT}
-        nodes = {n.name: n for n in self.graph.nodes}
-        problems: list[Problem] = []
-        for spec in signature.output_specs:
-            if spec.kind not in _MUTATIONS or (source := read.get(spec.target or "")) is None:
-                continue
-            if (value := nodes[spec.arg.name]) is not source:
-                kind = "input" if spec.kind is OutputKind.USER_INPUT_MUTATION else "buffer"
-                problems.append(_mutation(kind, spec.target or "", value))
-        if problems:
-            raise UnsupportedError(
-                problems,
-                "expected a program without side effects, got one that changes "
-                + "; ".join(f"{p.target} '{p.name}' at {p.place}: {p.advice}" for p in problems),
-            )
-
     def _placeholders(self) -> list[fx.Node]:
         return [n for n in self.graph.nodes if n.op == "placeholder"]
 
     def _tensor(self, name: str) -> Any:
         return _tensor_of(self.program, name)
-
-
-def _mutation(kind: str, name: str, value: fx.Node) -> Problem:
-    advice = "return the new value" if kind == "input" else "return the new value, or call eval()"
-    return Problem(kind, name, place(value), f"a program that changes this {kind}", advice)
 
 
 def input_values(program: ExportedProgram, inputs: Sequence[Any]) -> list[Any]:

@@ -43,7 +43,7 @@ def from_fx(
     with _inference(model):
         exported = exported_program(model, examples, {}, None)
     program = Program(exported, {**load_converters(), **(custom_convert_map or {})})
-    given = program.graph_import(keep_params_as_input)
+    given = program.graph_import(keep_params_as_input, returned_inputs=True)
     count = len(program.parameters())
     renamed = [Input(n.node, f"inp_{i}") for i, n in enumerate(given.inputs[:count])]
     given.inputs = [*renamed, *given.inputs[count:]]
