@@ -26,7 +26,7 @@ from .guards import Guards
 from .mutations import verify_mutations
 from .nodes import live_nodes
 from .parameters import parameter_data
-from .registry import Converter, load_converters, overload_name
+from .registry import Converter, load_converters, load_converters_as_tvm, overload_name
 from .shapes import Symbols, dim_names, shape_env_of
 from .source_lines import place
 
@@ -42,7 +42,7 @@ def from_exported_program(
     unwrap_unit_return_tuple: bool = False,
     no_bind_return_tuple: bool = False,
     custom_convert_map: Mapping[str, Converter] | None = None,
-    run_ep_decomposition: bool = True,
+    run_ep_decomposition: bool | None = None,
 ) -> IRModule:
     """Import an exported program as the function "main" of a module.
 
@@ -54,15 +54,21 @@ def from_exported_program(
     single output is no tuple; with `no_bind_return_tuple` the tuple is created after the dataflow
     block. Symbols have the names of their `torch.export.Dim`, and their ranges are the attributes
     ``tir_var_lower_bound`` and ``tir_var_upper_bound``. `custom_convert_map` has converters for
-    more operators, by names such as "aten.sin.default". With or without TVM's option
-    `run_ep_decomposition`, those operators are decomposed that have no converter.
+    more operators, by names such as "aten.sin.default". Operators without a converter are
+    decomposed. With TVM's option `run_ep_decomposition`, the module has the operators that TVM
+    imports: if it is true, those of PyTorch's default decompositions, which make slower kernels.
+    Symbols have PyTorch's own names then.
 
     A program that changes an input, as in-place operators do, must return the new value: the
     function then returns it without changing its argument, and an XRelaxWarning says so. Raises
     UnsupportedError, a ValueError, with a line for each operation that cannot be imported.
     """
-    converters = {**load_converters(), **(custom_convert_map or {})}
-    imported = Program(exported_program, converters)
+    as_tvm = run_ep_decomposition is not None
+    table = load_converters_as_tvm() if as_tvm else load_converters()
+    converters = {**table, **(custom_convert_map or {})}
+    imported = Program(exported_program, converters, core=bool(run_ep_decomposition))
+    if as_tvm:
+        imported.symbols = Symbols(None, imported.constraints, least_values=True)
     given = imported.graph_import(keep_params_as_input, returned_inputs=True)
     given.unwrap = unwrap_unit_return_tuple
     given.tuple_outside = no_bind_return_tuple
@@ -79,16 +85,24 @@ class Output(NamedTuple):
 class Program:
     """An exported program, decomposed to operators with converters as far as PyTorch can.
 
-    Operators with a converter are kept, all others are decomposed, and in-place operators are
-    functionalized.
+    Operators with a converter are kept, unless `core` asks for PyTorch's default decompositions
+    first; all others are decomposed, and in-place operators are functionalized.
     """
 
-    def __init__(self, given: ExportedProgram, converters: Mapping[str, Converter] | None = None):
+    def __init__(
+        self,
+        given: ExportedProgram,
+        converters: Mapping[str, Converter] | None = None,
+        *,
+        core: bool = False,
+    ):
         self.converters = load_converters() if converters is None else converters
-        known = all(overload_name(n.target) in self.converters for n in _operators(given.graph))
-        self.program = given if known else self._decomposed(given)
+        self.program = self._decomposed(given, None) if core else given
+        if any(overload_name(n.target) not in self.converters for n in _operators(self.graph)):
+            self.program = self._decomposed(self.program, decompositions(self.converters))
 
-    def _decomposed(self, given: ExportedProgram) -> ExportedProgram:
+    def _decomposed(self, given: ExportedProgram, table: Any) -> ExportedProgram:
+        """The program with operators decomposed by a table, `None` for PyTorch's default."""
         problems = [
             Problem(overload_name(n.target), n.name, place(n), "dropout in training mode", _EVAL)
             for n in _operators(given.graph)
@@ -96,7 +110,6 @@ class Program:
         ]
         if problems:  # PyTorch's decomposition would drop these operations
             raise UnsupportedError(problems)
-        table = decompositions(self.converters)
         with warnings.catch_warnings():  # PyTorch calls deprecated functions
             warnings.simplefilter("ignore", FutureWarning)
             anything: Any = given  # its types are partly unknown
@@ -116,8 +129,12 @@ class Program:
     def symbols(self) -> Symbols:
         """The names of the symbols, and their ranges."""
         env = shape_env_of(self.graph)
-        constraints: dict[Any, Any] = getattr(self.program, "range_constraints")
-        return Symbols({} if env is None else dim_names(env), constraints)
+        return Symbols({} if env is None else dim_names(env), self.constraints)
+
+    @property
+    def constraints(self) -> dict[Any, Any]:
+        """PyTorch's ranges of its symbols."""
+        return getattr(self.program, "range_constraints")
 
     @cached_property
     def inputs(self) -> list[fx.Node]:
