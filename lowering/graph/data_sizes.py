@@ -33,12 +33,17 @@ from ...dialects.relax.operators.reshaping import product
 from ...dialects.relax.operators.unique import UniqueOp, length, wanted
 
 
+def is_sized_by_data(op: Operation) -> bool:
+    """Whether the result of an operator has as many elements as its data says."""
+    return isinstance(op, NonzeroOp | UniqueOp) and op.size is None
+
+
 def count_first(op: Operation, fresh: Callable[[str], IntExpr]) -> set[str]:
     """Replace an operator whose result has a size by data; the symbol of the size.
 
     Raises Diagnostic with one line if the shape of its operand is unknown.
     """
-    if not isinstance(op, NonzeroOp | UniqueOp) or op.size is not None:
+    if not isinstance(op, NonzeroOp | UniqueOp) or not is_sized_by_data(op):
         return set()
     (x,), count = op.operands, fresh("count")
     if not isinstance(x.type, relax.TensorType) or x.type.dims is None:

@@ -19,7 +19,7 @@ from ..context import Context
 from ..registry import converts_as_tvm
 from .arithmetic import binary, power
 from .linear import scaled_sum
-from .manipulation import cat, flip, repeat, squeeze
+from .manipulation import cat, repeat, squeeze
 from .reduction import Dims, axes_of, moment, reduced, truth, vector_norm
 from .slicing import select, slice_, split
 from .sorting import median_dim
@@ -104,7 +104,7 @@ def tile(ctx: Context, x: Value, repeats: Sequence[Any]) -> Value:
 def flip_each(ctx: Context, x: Value, dims: Sequence[int]) -> Value:
     """The order of elements reversed along one dim after the other."""
     for dim in dims:
-        x = flip(ctx, x, [dim])
+        x = ctx.op("flip", x, axis=[dim])
     return x
 
 
@@ -239,6 +239,12 @@ def norm(
         return vector_norm(ctx, x, ord, dim, keepdim, dtype)
     powers = binary(ctx, "power", ctx.op("abs", x), float(ord))
     return binary(ctx, "power", reduced(ctx, "sum", powers, dim, keepdim), 1 / ord)
+
+
+@converts_as_tvm("aten.median.default")
+def median_of_all(ctx: Context, x: Value) -> Value:
+    """The median of all elements, the lower of two."""
+    return ctx.op("median", x) if dims_of(x) else x
 
 
 @converts_as_tvm("aten.median.dim")
