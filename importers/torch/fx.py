@@ -18,7 +18,7 @@ from .registry import Converter, load_converters_as_tvm
 
 def from_fx(
     model: torch.fx.GraphModule,
-    input_info: Sequence[tuple[Sequence[int], str]],
+    input_info: Sequence[tuple[Sequence[int], str | torch.dtype]],
     *,
     keep_params_as_input: bool = False,
     unwrap_unit_return_tuple: bool = False,

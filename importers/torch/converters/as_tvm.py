@@ -151,7 +151,7 @@ def arange(ctx: Context, *bounds: Any, dtype: Any = None) -> Value:
     return ctx.op("arange", start=start, end=end, step=step, dtype=ctx.dtype)
 
 
-@converts_as_tvm("aten.full.default", "aten.new_full.default")
+@converts_as_tvm("aten.full.default", "aten.new_full.default", "aten.fill.Scalar")
 def full(ctx: Context, *given: Any, **_: Any) -> Value:
     """A tensor filled with a number, of a shape or like another tensor."""
     return ctx.op("full", ctx.as_tensor(given[-1], ctx.dtype), shape=ctx.dims, dtype=ctx.dtype)
@@ -169,7 +169,7 @@ def ones(ctx: Context, *_: Any, **__: Any) -> Value:
     return full(ctx, 1)
 
 
-@converts_as_tvm("aten.full_like.default", "aten.fill.Scalar", "aten.fill.Tensor")
+@converts_as_tvm("aten.full_like.default", "aten.fill.Tensor")
 def full_like(ctx: Context, x: Value, fill_value: Any, **_: Any) -> Value:
     """A tensor like another, filled with a number."""
     if ctx.dtype != dtype_of(x) or is_tensor(fill_value) or isinstance(fill_value, IntExpr):

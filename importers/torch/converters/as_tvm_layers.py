@@ -11,7 +11,7 @@ from ..registry import converts_as_tvm
 from .activation import prelu
 from .arithmetic import multiply
 from .manipulation import pixel_shuffle, squeeze
-from .slicing import split, unbind
+from .slicing import narrow, split, unbind
 
 
 @converts_as_tvm("aten.linear.default")
@@ -83,5 +83,27 @@ def unbind_by_split(ctx: Context, x: Value, dim: int = 0) -> tuple[Value, ...]:
     axis, count = axis_of(dim, len(dims_of(x))), len(ctx.result)
     if count == 1 or not dims_of(x)[axis].is_constant:
         return unbind(ctx, x, dim)
-    parts = ctx.fields(ctx.op("split", x, indices_or_sections=count, axis=dim))
-    return tuple(ctx.op("squeeze", p, axis=[dim]) for p in parts)
+    parts = ctx.op("split", x, indices_or_sections=count, axis=dim)
+    return tuple(ctx.op("squeeze", ctx.field(parts, i), axis=[dim]) for i in range(count))
+
+
+@converts_as_tvm("aten.narrow.default")
+def slice_of_length(ctx: Context, x: Value, dim: int, start: Any, length: Any) -> Value:
+    """`length` elements along a dim."""
+    whole = dims_of(x)[dim].constant
+    if not isinstance(start, int) or not isinstance(length, int) or whole is None:
+        return narrow(ctx, x, dim, start, length)
+    first = start + whole if start < 0 else start
+    return ctx.op("strided_slice", x, axes=[dim], begin=[first], end=[first + length])
+
+
+@converts_as_tvm("aten.zeros_like.default", "aten.empty_like.default", "aten.zero.default")
+def zeros_like(ctx: Context, x: Value, *_: Any, **__: Any) -> Value:
+    """Zeros in the shape of another tensor, also for an uninitialized result."""
+    return ctx.op("zeros_like", x, dtype=None if ctx.dtype == dtype_of(x) else ctx.dtype)
+
+
+@converts_as_tvm("aten.ones_like.default")
+def ones_like(ctx: Context, x: Value, *_: Any, **__: Any) -> Value:
+    """Ones in the shape of another tensor."""
+    return ctx.op("ones_like", x, dtype=None if ctx.dtype == dtype_of(x) else ctx.dtype)
