@@ -178,6 +178,11 @@ NAMES: dict[str, str] = {
         ".importers.torch.exported_program:from_exported_program"
     ),
     "relax.frontend.torch.from_fx": ".importers.torch.fx:from_fx",
+    "relax.frontend.torch.dynamo": ".importers.torch.dynamo",
+    "relax.frontend.torch.dynamo_capture_subgraphs": (
+        ".importers.torch.dynamo:dynamo_capture_subgraphs"
+    ),
+    "relax.frontend.torch.relax_dynamo": ".importers.torch.dynamo:relax_dynamo",
     "relax.frontend.torch.register_backend": ".importers.torch.dynamo:register",
     "relax.get_shape_of": ".builder.op:get_shape_of",
     "relax.prim_value": ".builder.op:prim_value",
