@@ -35,6 +35,11 @@ from ...dialects.relax.operators.unique import UniqueOp, length, wanted
 from ...dialects.relax.types import python_shape
 
 
+def is_sized_by_data(op: Operation) -> bool:
+    """Whether the result of an operator has as many elements as its data says."""
+    return isinstance(op, NonzeroOp | UniqueOp | DynamicStridedSliceOp) and op.size is None
+
+
 def count_first(op: Operation, fresh: Callable[[str], IntExpr]) -> set[str]:
     """Replace an operator whose result has a size by data; the symbol of the size.
 
