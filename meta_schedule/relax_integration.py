@@ -13,7 +13,6 @@ from ..backend.target import Target
 from ..compilation import compile_module
 from ..dialects import get_context, relax
 from ..dialects.diagnostics import verify
-from ..driver import inspect_with
 from ..inspection import module_of, with_deep_stack, without_collector
 from ..ir.function import BaseFunc, PrimFunc
 from ..ir.module import IRModule
@@ -142,6 +141,8 @@ def compile_relax(
     enable_warning: bool = False,
 ) -> Executable:
     """Build a module with the schedules of a database; raises as `relax.build`."""
+    from ..driver import inspect_with  # which imports this package on demand
+
     resolved = Target(target)
     tuned = tuned_module(bound(mod, params), database, resolved, enable_warning).op
     executable = with_deep_stack(tuned, lambda: compile_module(tuned, resolved))

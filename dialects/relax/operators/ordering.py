@@ -27,7 +27,7 @@ MAX_FIRST = 24
 Selection from longer lines inspects few elements twice.
 """
 
-FEW_ROWS = 32
+MOST_STRIDED = 32
 """The maximum length of lines across rows that are read in place.
 
 Elements of longer ones may share places of the caches; the rows are transposed first.
@@ -97,7 +97,7 @@ class Sorting:
     def compute(self) -> tuple[Any, ...]:
         """The results."""
         last = self.data.ndim - 1
-        if self.axis == last or (isinstance(self.length, int) and self.length <= FEW_ROWS):
+        if self.axis == last or (isinstance(self.length, int) and self.length <= MOST_STRIDED):
             return self._sorted()
         lines = replace(self, data=self._moved(self.data, self.axis, last, "T_lines"), axis=last)
         return tuple(lines._moved(r, last, self.axis, "T_moved") for r in lines.compute())
