@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Protocol, Self
+from typing import Any, Protocol, Self, cast
 
 from xdsl.dialects.builtin import DictionaryAttr, IndexType, ModuleOp, StringAttr
 from xdsl.ir import BlockArgument, Operation
@@ -13,6 +13,7 @@ from ..dialects.diagnostics import Diagnostic
 from ..dialects.dims import dim_of
 from ..dialects.dtypes import dtype_name
 from ..dialects.int_expr import IntExpr
+from ..dialects.relax.constant import DataAttr
 from ..dialects.relax.func import FuncOp
 from ..dialects.relax.types import TensorType
 from ..dialects.tir.control import result_of
@@ -28,8 +29,9 @@ from ..lowering.verify_calls import written_params
 from .assembly import assemble_function
 from .blocks import SeqExpr
 from .buffers import parameters
-from .expr import Var, view
+from .expr import Var, tensor_of, view
 from .operators import bound_value
+from .specialization import specialize
 from .struct_info import (
     AnyStructInfo,
     FuncStructInfo,
@@ -55,6 +57,13 @@ class History(Protocol):
         A step without a name changes what callers pass: the module after it is another original.
         """
         ...
+
+
+def _with_tensors(value: Any) -> Any:
+    """The value of an attribute in which tensors are those of the runtime."""
+    if isinstance(value, list):
+        return [_with_tensors(v) for v in cast("list[Any]", value)]
+    return tensor_of(value.data) if isinstance(value, DataAttr) else value
 
 
 @displayed("programs:function_html")
@@ -93,11 +102,14 @@ class BaseFunc:
 
     @property
     def attrs(self) -> Mapping[str, Any] | None:
-        """The function's attributes as Python values, `None` where it has none."""
+        """The function's attributes as Python values, `None` where it has none.
+
+        Tensors, such as those of "params", are runtime tensors.
+        """
         attrs = self.op.properties.get("attrs")
         if not isinstance(attrs, DictionaryAttr) or not attrs.data:
             return None
-        return {k: from_attribute(v) for k, v in attrs.data.items()}
+        return {k: _with_tensors(from_attribute(v)) for k, v in attrs.data.items()}
 
     def with_attr(self, key: str | Mapping[str, Any], value: Any = None) -> Self:
         """A copy of the function with an attribute, or several.
@@ -159,6 +171,10 @@ class BaseFunc:
     def __eq__(self, other: object) -> bool:
         return isinstance(other, BaseFunc) and self.op is other.op
 
+    def same_as(self, other: object) -> bool:
+        """Whether the other one is a view of the same function."""
+        return self == other
+
     def __hash__(self) -> int:
         return id(self.op)
 
@@ -219,6 +235,15 @@ class PrimFunc(BaseFunc):
         given = {k: v for k, v in (super().attrs or {}).items() if k != PRIVATE}
         is_private = self.prim_func.attr(PRIVATE) is not None
         return {**({} if is_private else {"global_symbol": self.name}), **given} or None
+
+    def specialize(self, param_map: Mapping[Any, Any]) -> PrimFunc:
+        """A copy where buffers are like other ones (`tir.decl_buffer`), and numbers have values.
+
+        What a buffer says of symbols holds for all parameters; numbers are no parameters any more.
+        Without entries it is the function itself. Raises ValueError where they contradict each
+        other or the parameters.
+        """
+        return PrimFunc(specialize(self.prim_func, param_map)) if param_map else self
 
 
 class Function(BaseFunc):

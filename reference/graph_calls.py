@@ -99,10 +99,28 @@ def _call_dps_packed(graph: Graph, op: relax.CallDPSPackedOp) -> None:
 
 
 def _call_pure_packed(graph: Graph, op: relax.CallPurePackedOp | relax.CallPackedOp) -> None:
+    inputs, types = arguments(graph, op.args), tensors_in(op.result.type)
+    if not all(t.is_known for t in types):
+        graph.values[op.result] = _of_unknown_type(graph, op, inputs)
+        return
     result = fresh(graph, op.result.type, op.result.name_hint or op.callee.data)
-    inputs = arguments(graph, op.args)
     graph.session.call_for_result(op.callee.data, inputs, flatten(result))
     graph.values[op.result] = result
+
+
+def _of_unknown_type(
+    graph: Graph, op: relax.CallPurePackedOp | relax.CallPackedOp, inputs: Sequence[Buffer]
+) -> GraphValue:
+    """What a registered function returns, of a type that the program does not know."""
+    count = len(tensors_in(op.result.type))
+    found = iter(graph.session.returned_buffers(op.callee.data, inputs, count))
+
+    def value(type_: Attribute) -> GraphValue:
+        if isinstance(type_, TupleType):
+            return tuple(value(t) for t in cast(Sequence[Attribute], type_.types.data))
+        return next(found)
+
+    return value(op.result.type)
 
 
 def _call_packed(graph: Graph, op: relax.CallPackedOp) -> None:

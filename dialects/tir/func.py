@@ -37,6 +37,9 @@ from .types import BufferType, HandleType
 LAYOUT_FREE = "layout_free_buffers"
 """The attribute with the positions of parameters whose layout a schedule may choose."""
 
+LAYOUT_FREE_INPUTS = "layout_free_placeholders"
+"""The attribute of a definition or block that lists inputs whose layout a schedule may choose."""
+
 
 @irdl_op_definition
 class PrimFuncOp(FunctionOp):

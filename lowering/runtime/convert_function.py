@@ -17,8 +17,9 @@ from ...dialects.relax.tuple import Leaf, in_memory, leaves
 from ..call_signature import extra_symbols, is_plain, leaf_names
 from ..functions import blame
 from ..scope import locate
+from .convert_calls import PACKED
 from .data_sizes import SizeConverter
-from .function_memory import CallFacts, buffer_dims, buffer_type, tensor_type
+from .function_memory import CallFacts, buffer_dims, buffer_type, stored, tensor_type
 from .range_checks import range_checks
 
 
@@ -123,7 +124,7 @@ class _FunctionConverter(SizeConverter):
     def signature(self) -> tuple[Sequence[str], FunctionType] | None:
         types = [p.type for p in self.func.params]
         result = self.func.returned.type
-        if is_plain(types, result) and not self.reported:
+        if is_plain(types, result) and not self.reported and not self.kept:
             return None
         return self.func.names, FunctionType.from_lists(types, [result])
 
@@ -165,13 +166,25 @@ class _FunctionConverter(SizeConverter):
     def add_results(self) -> None:
         returned = self.func.returned
         self.verify_type(returned.type, f"the result of {self.label}")
+        self.keep_unknown(returned)
         self.results = [
             self.sized_result(leaf)
             or self.add_arg(leaf, f"result of {self.label}", leaf[0].name_hint)
-            for leaf in leaves(returned)
+            for leaf in stored(returned)
         ]
         self.destinations = self.place_results(self.func.body.block, returned, self.results)
         self.known[0].update(d for r in self.results for d in buffer_dims(r))
+
+    def keep_unknown(self, returned: SSAValue) -> None:
+        """Number the results of unknown shape; registered functions that always run return them."""
+        unknown = [leaf for leaf in leaves(returned) if not tensor_type(leaf).is_known]
+        for number, leaf in enumerate(unknown):
+            owner, around = leaf[0].owner, leaf[0].owner.parent_op()
+            if isinstance(around, relax.DataflowOp):
+                around = around.parent_op()
+            if self.private or around is not self.func or not isinstance(owner, PACKED):
+                buffer_type(tensor_type(leaf), f"result of {self.label}")
+            self.kept.setdefault(leaf, []).append(number)
 
     def add_arg(self, leaf: Leaf, subject: str, hint: str | None) -> SSAValue:
         arg = self.entry.insert_arg(buffer_type(tensor_type(leaf), subject), len(self.entry.args))

@@ -45,7 +45,7 @@ def destinations(block: Block, value: SSAValue, places: Sequence[Place]) -> dict
     repeated ones, are copied.
     """
     found: dict[Leaf, Place] = {}
-    for own, place in zip(leaves(value), places, strict=True):
+    for own, place in zip(stored(value), places, strict=True):
         leaf = in_memory(own)[-1]
         owner = leaf[0].owner
         if isinstance(owner, PRODUCERS) and _is_in(owner, block):
@@ -99,6 +99,8 @@ class FunctionMemory:
         """Checks of dims at entry."""
         self.sizes = read_sizes(func)
         """The symbols whose values the function reads from tensors."""
+        self.kept: dict[Leaf, list[int]] = {}
+        """What registered functions return: the numbers of the results of unknown shape."""
         self.sized: dict[SSAValue, tir.BufferType] = {}
         """The memory of results whose dims have such symbols, in bytes, and their types."""
 
@@ -108,7 +110,7 @@ class FunctionMemory:
         """The memory of tensors that are computed in `places`; sources of views keep their type."""
         found = destinations(block, value, places)
         found = {leaf: place for leaf, place in found.items() if place not in self.sized}
-        direct = set(zip(leaves(value), places, strict=True))
+        direct = set(zip(stored(value), places, strict=True))
         for leaf, place in found.items():
             if (leaf, place) not in direct:
                 own = buffer_type(tensor_type(leaf), f"a tensor of {self.label}")
@@ -138,7 +140,7 @@ class FunctionMemory:
 
     def copy_missing(self, value: SSAValue, places: Sequence[SSAValue]) -> None:
         """Copy the tensors of a value that were not computed directly in `places`."""
-        for leaf, place in zip(leaves(value), places, strict=True):
+        for leaf, place in zip(stored(value), places, strict=True):
             if (type_ := self.sized.get(place)) is not None:
                 view = rt.ViewOp(place, ZERO, type_)
                 self.current.add_ops([view, rt.CopyOp(self.memory[leaf], view.result)])
@@ -157,7 +159,10 @@ class FunctionMemory:
                     f"expected arguments of '{op.name}' in {self.label} to be tensors, "
                     f"got {arg.type}"
                 )
-            found += [self.memory[leaf] for leaf in leaves(arg)]
+            for leaf in leaves(arg):
+                if leaf not in self.memory:  # what a registered function returns
+                    buffer_type(tensor_type(leaf), f"argument of '{op.name}' in {self.label}")
+                found.append(self.memory[leaf])
         return found
 
     def outputs_of(self, op: Operation, result: SSAValue) -> list[SSAValue]:
@@ -219,6 +224,11 @@ def written_parameters(func: relax.FuncOp, calls: Mapping[Operation, CallFacts])
         if isinstance(op, relax.CallKernelOp):
             changed |= {in_memory(leaves(op.args[position])[0])[-1] for position in facts.written}
     return {leaf for param in func.params for leaf in leaves(param)} & changed
+
+
+def stored(value: SSAValue) -> list[Leaf]:
+    """The tensors of a value whose memory can be planned; of others the shape is unknown."""
+    return [leaf for leaf in leaves(value) if tensor_type(leaf).is_known]
 
 
 def tensor_type(leaf: Leaf) -> relax.TensorType:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import product
+from typing import Any, cast
 
 from xdsl.dialects.builtin import DictionaryAttr, IndexType
 from xdsl.ir import Block, BlockArgument, Operation, Region
@@ -12,10 +14,12 @@ from xdsl.ir import Block, BlockArgument, Operation, Region
 from ...dialects import tir
 from ...dialects.int_expr import ZERO, Arg, IntExpr
 from ...dialects.parameters import value_hint
+from ...dialects.tir.func import LAYOUT_FREE_INPUTS
 from ...dialects.tir.regions import infer_regions
 from ...te.expr import Imm, PrimExpr, Var
 from .annotations import dictionary
 from .bindings import BUFFERS
+from .buffers import Buffer
 from .macros import MacroParser
 from .regions import RegionParser
 from .statement_reader import StatementReader
@@ -169,8 +173,23 @@ class BlockParser:
             elif path == "T.where":
                 pending.predicates += self._condition(call.args[0])
             else:
-                self._annotate(call, dictionary(parser.exprs.eval(call.args[0])), pending)
+                given = self._without_layouts(parser.exprs.eval(call.args[0]))
+                self._annotate(call, dictionary(given), pending)
         return True
+
+    def _without_layouts(self, given: Any) -> Any:
+        """Annotations without the buffers whose layout is free: the function has these."""
+        if not isinstance(given, dict):
+            return given
+        entries = cast("dict[str, Any]", given)
+        listed = entries.get(LAYOUT_FREE_INPUTS)
+        if not isinstance(listed, list | tuple):
+            return entries
+        free = [b.ssa for b in cast("Sequence[Any]", listed) if isinstance(b, Buffer)]
+        if len(free) < len(cast("Sequence[Any]", listed)):
+            return entries
+        self.statements.layout_free += free
+        return {k: v for k, v in entries.items() if k != LAYOUT_FREE_INPUTS}
 
     def _annotate(self, call: ast.Call, new: DictionaryAttr, pending: _Pending) -> None:
         """Annotations in addition to those before; raises ScriptError for another value of one."""
@@ -179,7 +198,8 @@ class BlockParser:
         if twice:
             message = f"expected one value of annotation '{twice[0]}', got two"
             raise self.statements.error(call, message)
-        pending.annotations = DictionaryAttr({**old, **new.data})
+        both = {**old, **new.data}
+        pending.annotations = DictionaryAttr(both) if both else None
 
     def _condition(self, node: ast.expr) -> list[tuple[IntExpr, IntExpr]]:
         """The bounds ``lhs < rhs`` that a predicate of ``T.where`` is the conjunction of.

@@ -12,12 +12,13 @@ from ...dialects.dtypes import DTYPES, element_type
 from ...dialects.int_expr import IntExpr
 from ...dialects.parameters import value_hint
 from ...dialects.sym import RESERVED
+from ...dialects.tir.func import LAYOUT_FREE
 from ...lowering.functions import PRIVATE
 from ...lowering.scalar_builder import ssa_type
 from ...te.arithmetic import dim_expr, symbol
 from ...te.emit import Emitter
 from ...te.expr import Index, Value
-from .annotations import dictionary, parameters_of
+from .annotations import attribute, dictionary, parameters_of
 from .buffers import Buffer
 from .expressions import ExprParser
 from .intrinsics import handle_type, result_dtype
@@ -56,6 +57,9 @@ class PrimFuncParser:
             statements = StatementParser(self.scope, emitter)
             statements.control.result = result_dtype(self.exprs, self.node.returns)
             statements.function_body(body)
+        free = [n for n, arg in enumerate(block.args) if arg in statements.layout_free]
+        if free and LAYOUT_FREE not in self.attrs:
+            self.attrs[LAYOUT_FREE] = attribute(free)
         if private and "global_symbol" in self.attrs:
             raise self.exprs.error(self.node, "expected a private function without 'global_symbol'")
         if private:

@@ -110,7 +110,8 @@ class FunctionPrinter(ValueTexts):
 
     def _attributes(self, attrs: DictionaryAttr | None) -> None:
         if attrs is not None and attrs.data:
-            self.writer.line(f"R.func_attr({dictionary_text(attrs.data)})")
+            text = dictionary_text(attrs.data, self.metadata.reference)
+            self.writer.line(f"R.func_attr({text})")
 
     def _block(self, block: Block, stem: str) -> None:
         for op in block.ops:

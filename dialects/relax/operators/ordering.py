@@ -121,7 +121,7 @@ class Sorting:
             place = self.lane_dim - (self.lane_dim > self.axis)
             axes[place] = (axes[place] + self.lanes - 1) // self.lanes
         dtypes = [dtype for _, dtype in self.results]
-        return self.te.extern(
+        return self.te.statements(
             [shape] * len(dtypes), [self.data], self._sort_group, dtypes, axes, "T_sorted"
         )
 

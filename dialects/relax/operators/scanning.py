@@ -188,7 +188,9 @@ class CumulativeOp(UnaryOp, ABC):
             return te.if_then_else(te.GT(i[axis], 0), step, start)
 
         name = f"T_{short_name(cls.name)}"
-        return rounded(te, te.scan(te.shape_of(dims), axis, element, working, name=name), dtype)
+        return rounded(
+            te, te.recurrence(te.shape_of(dims), axis, element, working, name=name), dtype
+        )
 
     @classmethod
     def totals(
@@ -215,7 +217,7 @@ class CumulativeOp(UnaryOp, ABC):
             return te.if_then_else(te.GT(i[axis], 0), total, te.const(0, "float64"))
 
         places = te.shape_of([c + 1 if n == axis else c for n, c in enumerate(counts)])
-        return te.scan(places, axis, element, "float64", name="T_totals")
+        return te.recurrence(places, axis, element, "float64", name="T_totals")
 
     @classmethod
     def reference(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> NDArray[Any]:
