@@ -89,6 +89,10 @@ class Op:
 
         return primal_gradient(self.name) if attr_name == "FPrimalGradient" else None
 
+    def same_as(self, other: Any) -> bool:
+        """Whether both are the same operator."""
+        return self is other
+
     def __call__(self, *args: Any, **attributes: Any) -> Any:
         return apply_operator(self.name, args, attributes)
 

@@ -17,7 +17,7 @@
 Scratch buffers between the calls are inlined if that is profitable; the default schedule merges the
 remaining nests. Results in bf16 and f16 that a kernel computes and uses are not rounded in between,
 unless an operation only converts a value. With ``inline=false``, as in TVM and with
-``relax.transform.FuseTIR()``, the bodies stay as they are, and a build runs `inline-producers`.
+``relax.transform.FuseTIR()``, the bodies are unchanged, and a build runs `inline-producers`.
 
 A primitive function with other operations than calls of PrimFuncs is not changed. Private functions
 that lose their last call are erased. TVM's ``FuseTIR``.
@@ -130,7 +130,7 @@ def _remove_unused(module: ModuleOp, before: set[str]) -> None:
 class FuseTIRPass(ModulePass):
     """Replace every graph function with the attribute ``Primitive`` by one PrimFunc.
 
-    Without `inline` the bodies of the calls stay as they are, one after the other.
+    Without `inline` the bodies of the calls follow one another, unchanged.
     """
 
     name = "fuse-tir"
