@@ -276,6 +276,8 @@ NAMES: dict[str, str] = {
     "tensor": ".runtime:array",
     **{f"testing.utils.{name}": f".testing.numerics:{name}" for name in _COMPARISONS},
     "tir.SizeVar": ".te:var",
+    **{f"tir.expr.{name}": f".te.literals:{name}" for name in ("FloatImm", "IntImm", "StringImm")},
+    "tir.expr.Var": ".te:var",
     "tir.build": ".driver:build",
     "tirx": ".tir",
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from xdsl.dialects.builtin import IndexType
@@ -10,6 +11,15 @@ from xdsl.ir import BlockArgument, SSAValue
 from ..dialects.dtypes import dtype_name
 from ..dialects.tir import BufferType, PrimFuncOp
 from .struct_info import Shape, shape_of
+
+
+@dataclass(frozen=True)
+class BufferInfo:
+    """The type of a buffer: the dims, the dtype of elements, and where it is."""
+
+    shape: Shape
+    dtype: str
+    scope: str
 
 
 class Buffer:
@@ -43,6 +53,11 @@ class Buffer:
     def scope(self) -> str:
         """Where the buffer is, such as "global"."""
         return self._type.scope.data
+
+    @property
+    def ty(self) -> BufferInfo:
+        """The type."""
+        return BufferInfo(self.shape, self.dtype, self.scope)
 
     def same_as(self, other: object) -> bool:
         """Whether the other one is a view of this buffer."""
