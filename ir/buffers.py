@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import IndexType
 from xdsl.ir import BlockArgument, SSAValue
 
 from ..dialects.dtypes import dtype_name
-from ..dialects.tir import BufferType, PrimFuncOp
+from ..dialects.tir import BufferType, HandleType, PrimFuncOp
 from .struct_info import Shape, shape_of
 
 
@@ -92,4 +92,6 @@ def _scalar(func: PrimFuncOp, name: str, value: BlockArgument) -> Any:
 
     if isinstance(value.type, IndexType):
         return symbol(name)
+    if isinstance(value.type, HandleType):
+        return Var(name, "handle")
     return Var(name, dtype_name(func.element_type_of(value)))

@@ -79,6 +79,14 @@ def _call_tir_inplace(graph: Graph, op: relax.CallTIRInplaceOp) -> None:
     graph.values[op.result] = tuple(outputs) if is_tuple else outputs[0]
 
 
+def _call_kernel(graph: Graph, op: relax.CallKernelOp) -> None:
+    kernel = graph.session.kernel_named(op.callee_name)
+    if kernel is None:
+        raise EvaluationError(f"expected a PrimFunc '{op.callee_name}' in the module, got none")
+    graph.session.run_kernel(kernel, arguments(graph, op.args), numbers(graph, op.tir_vars))
+    graph.values[op.result] = ()
+
+
 def _call_dps_packed(graph: Graph, op: relax.CallDPSPackedOp) -> None:
     result = fresh(graph, op.result.type, op.result.name_hint or op.callee_name)
     buffers, outputs = arguments(graph, op.args), flatten(result)
@@ -107,6 +115,7 @@ def _call_packed(graph: Graph, op: relax.CallPackedOp) -> None:
 
 CALLS: dict[str, Callable[[Graph, Any], None]] = {
     "relax.call_dps_packed": _call_dps_packed,
+    "relax.call_kernel": _call_kernel,
     "relax.call_packed": _call_packed,
     "relax.call_pure_packed": _call_pure_packed,
     "relax.call_tir": _call_tir,

@@ -154,7 +154,12 @@ def _fresh(plan: _Plan, value: SSAValue) -> Buffer:
 
 
 def _alloc(plan: _Plan, op: rt.AllocOp) -> None:
-    plan.values[op.result] = _fresh(plan, op.result)
+    if any(isinstance(use.operation, rt.ViewOp) for use in op.result.uses):
+        (size,) = shape_of(op.result.type.dims, plan.symbols)
+        content, name = _bytes(plan.session, size), op.result.name_hint or "storage"
+        plan.values[op.result] = Buffer(content, op.result.type.dtype, name)
+    else:
+        plan.values[op.result] = _fresh(plan, op.result)
 
 
 def _read_sizes(plan: _Plan, op: rt.ReadSizesOp) -> None:

@@ -17,6 +17,7 @@ from ..dialects.nesting import on_deep_stack
 from ..dialects.rt.call import MAX_CALL_DEPTH, depth_message
 from .arguments import Expected, bind_symbols
 from .control import CONTROL
+from .jumps import around_jumps
 from .kernel import Frame, KernelCompiler, Step
 from .loops import LOOPS
 from .memory import Buffer
@@ -108,6 +109,7 @@ class Session:
             compiler = KernelCompiler(
                 symbols, self.precision, handlers, self.registry, tracks=tracks
             )
+            compiler.jumping, compiler.loops_with_jumps = around_jumps(op)
             if alone:
                 known: dict[SSAValue, int] = {
                     p: values[p] for p in op.params if isinstance(p.type, IndexType)

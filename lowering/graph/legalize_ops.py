@@ -265,14 +265,20 @@ def _replace(op: relax.OperatorOp, call: relax.CallTIROp | relax.CallDPSPackedOp
 
 @dataclass(frozen=True)
 class LegalizeOpsPass(ModulePass):
-    """Replace every graph operator except views by a call of its PrimFunc."""
+    """Replace every graph operator except views by a call of its PrimFunc.
+
+    Operators named `skip_ops`, such as ``relax.add``, stay.
+    """
 
     name = "legalize-ops"
+    skip_ops: tuple[str, ...] | None = None
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         kernels = _Kernels(op, set(functions_by_name(op)))
         for operator in list(op.walk()):
             if not isinstance(operator, relax.OperatorOp) or operator.is_view:
+                continue
+            if operator.name in (self.skip_ops or ()):
                 continue
             if isinstance(operator, MemoryViewOp):
                 _check_room(operator)

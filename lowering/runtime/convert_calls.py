@@ -49,6 +49,16 @@ class CallConverter(FunctionMemory):
         call.location = op.location
         self.current.add_op(call)
 
+    def convert_call_kernel(self, op: relax.CallKernelOp) -> None:
+        operands, written = self.inputs_of(op, op.args), self.calls[op].written
+        # Operands are in the kernel's order: those after the first written one count as written.
+        first = min(written, default=len(operands))
+        values = () if op.tir_vars is None else exprs_of(op.tir_vars)
+        self.require(self.call_conditions(op))
+        call = rt.CallDPSOp(self.calls[op].callee, operands[:first], operands[first:], values)
+        call.location = op.location
+        self.current.add_op(call)
+
     def may_take(self, leaf: Leaf, argument: SSAValue) -> bool:
         """Whether an output may reuse the memory of an argument, which has no later uses."""
         origin = leaves(argument)[0]

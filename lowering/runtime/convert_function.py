@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from xdsl.dialects.builtin import FunctionType, TupleType
+from xdsl.dialects.builtin import FunctionType, TupleType, i8
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
-from ...dialects import relax, rt
+from ...dialects import relax, rt, tir
 from ...dialects.diagnostics import Diagnostic
 from ...dialects.int_expr import IntExpr
 from ...dialects.relax.operators.views import MemoryViewOp
@@ -262,6 +262,18 @@ class _FunctionConverter(SizeConverter):
     def convert_alloc_tensor(self, op: relax.AllocTensorOp) -> None:
         self.outputs_of(op, op.result)
 
+    def convert_alloc_storage(self, op: relax.AllocStorageOp) -> None:
+        self.guard([op.size.data], "storage" if (name := op.result.name_hint) is None else name)
+        alloc = rt.AllocOp(tir.BufferType.of([op.size.data], i8))
+        alloc.result.name_hint = op.result.name_hint
+        self.current.add_op(alloc)
+        self.storage[op.result] = alloc.result
+
+    def convert_storage_tensor(self, op: relax.StorageTensorOp) -> None:
+        type_ = buffer_type(op.result.type, f"a tensor of {self.label}")
+        view = rt.ViewOp(self.storage[op.storage], op.offset.data, type_)
+        self.define((op.result, 0), view, view.result)
+
     def convert_return(self, op: relax.ReturnOp) -> None:
         self.copy_missing(op.value, self.results)
 
@@ -270,8 +282,10 @@ _CONVERT: dict[type[Operation], Callable[[_FunctionConverter, Any], None]] = {
     MemoryViewOp: _FunctionConverter.convert_view,
     PackWordsOp: _FunctionConverter.convert_view,
     relax.AllocTensorOp: _FunctionConverter.convert_alloc_tensor,
+    relax.AllocStorageOp: _FunctionConverter.convert_alloc_storage,
     relax.AssertOp: _FunctionConverter.convert_assert,
     relax.CallDPSPackedOp: _FunctionConverter.convert_call_dps_packed,
+    relax.CallKernelOp: _FunctionConverter.convert_call_kernel,
     relax.CallOp: _FunctionConverter.convert_call,
     relax.CallPackedOp: _FunctionConverter.convert_call_packed,
     relax.CallPurePackedOp: _FunctionConverter.convert_call_pure_packed,
@@ -280,6 +294,8 @@ _CONVERT: dict[type[Operation], Callable[[_FunctionConverter, Any], None]] = {
     relax.ConstantOp: _FunctionConverter.convert_constant,
     relax.DataflowOp: _FunctionConverter.convert_dataflow,
     relax.IfOp: _FunctionConverter.convert_if,
+    relax.KillStorageOp: lambda _, op: None,
+    relax.KillTensorOp: lambda _, op: None,
     relax.LoopOp: _FunctionConverter.convert_loop,
     relax.MatchCastOp: _FunctionConverter.convert_match_cast,
     relax.PrimToTensorOp: lambda _, op: None,
@@ -288,6 +304,7 @@ _CONVERT: dict[type[Operation], Callable[[_FunctionConverter, Any], None]] = {
     relax.ReturnOp: _FunctionConverter.convert_return,
     relax.ShapeOfOp: lambda _, op: None,
     relax.ShapeOp: lambda _, op: None,
+    relax.StorageTensorOp: _FunctionConverter.convert_storage_tensor,
     relax.TensorToPrimOp: lambda _, op: None,
     relax.TensorToShapeOp: lambda _, op: None,
     relax.TupleGetItemOp: lambda _, op: None,

@@ -19,7 +19,9 @@ from ...dialects.relax.types import tensors_in
 from ..equations import Equation
 
 Place = TypeVar("Place")
-ModuleCall: TypeAlias = "relax.CallTIROp | relax.CallTIRInplaceOp | relax.CallOp | relax.LoopOp"
+ModuleCall: TypeAlias = (
+    "relax.CallTIROp | relax.CallTIRInplaceOp | relax.CallKernelOp | relax.CallOp | relax.LoopOp"
+)
 """A call of a function of the module."""
 
 PRODUCERS = (
@@ -67,6 +69,8 @@ class CallFacts:
     callee: str
     values: tuple[IntExpr, ...] = ()
     conditions: tuple[Equation, ...] = ()
+    written: tuple[int, ...] = ()
+    """The arguments that a kernel called on its outputs writes."""
 
 
 class FunctionMemory:
@@ -78,6 +82,8 @@ class FunctionMemory:
         self.func, self.name, self.private, self.calls = func, name, private, calls
         self.label = f"'{func.sym_name.data}'"
         self.memory: dict[Leaf, SSAValue] = {}
+        self.storage: dict[SSAValue, SSAValue] = {}
+        """The bytes of storage that the function plans itself."""
         self.destinations: dict[Leaf, SSAValue] = {}
         self.entry = Block()
         self.current = self.entry
@@ -87,7 +93,7 @@ class FunctionMemory:
         """Outputs of the current dataflow block, whose memory is allocated before it."""
         self.known: list[set[IntExpr]] = [set()]
         """Dims that are known to be non-negative, for each enclosing branch."""
-        self.written: set[Leaf] = set() if private else written_parameters(func)
+        self.written: set[Leaf] = set() if private else written_parameters(func, calls)
         """Parameters that calls change in place; the parameters of callees are copies."""
         self.prologue: list[Operation] = []
         """Checks of dims at entry."""
@@ -200,7 +206,7 @@ def read_sizes(func: relax.FuncOp) -> dict[str, IntExpr]:
     return found
 
 
-def written_parameters(func: relax.FuncOp) -> set[Leaf]:
+def written_parameters(func: relax.FuncOp, calls: Mapping[Operation, CallFacts]) -> set[Leaf]:
     """The tensors of parameters that calls of kernels change in place."""
     changed = {
         leaves(op.args[position])[0]
@@ -209,6 +215,9 @@ def written_parameters(func: relax.FuncOp) -> set[Leaf]:
         for position in op.positions
         if position != -1
     }
+    for op, facts in calls.items():
+        if isinstance(op, relax.CallKernelOp):
+            changed |= {in_memory(leaves(op.args[position])[0])[-1] for position in facts.written}
     return {leaf for param in func.params for leaf in leaves(param)} & changed
 
 

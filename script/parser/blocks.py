@@ -225,17 +225,19 @@ class BlockParser:
         if len(call.args) != 2:
             raise parser.error(call, "expected T.axis.remap(kinds, loop variables)")
         kinds = parser.exprs.text(call.args[0])
-        targets, bindings = parser.exprs.elements(target), parser.exprs.elements(call.args[1])
+        targets, nodes = parser.exprs.elements(target), parser.exprs.elements(call.args[1])
+        bindings = parser.exprs.shape(call.args[1])  # also of one name for several loops
         if not len(kinds) == len(targets) == len(bindings):
             raise parser.error(
                 call,
                 "expected as many kinds as axes and loop variables, "
                 f"got {len(kinds)}, {len(targets)} and {len(bindings)}",
             )
-        for kind, name, binding in zip(kinds, targets, bindings, strict=True):
+        if len(nodes) != len(bindings):
+            nodes = nodes * len(bindings)
+        for kind, name, expr, binding in zip(kinds, targets, bindings, nodes, strict=True):
             if kind not in REMAP_KINDS:
                 raise parser.error(call.args[0], f"expected kinds S and R, got '{kind}'")
-            expr = parser.exprs.expr(binding)
             loop = self._loop_of(expr)
             if loop is None:
                 raise parser.error(binding, "expected a loop variable")
@@ -294,4 +296,4 @@ class BlockParser:
 def _has_effects(op: Operation) -> bool:
     if isinstance(op, tir.InitOp):
         return False
-    return bool(op.regions) or isinstance(op, tir.StoreOp | tir.CallExternOp | tir.AssertOp)
+    return bool(op.regions) or isinstance(op, tir.StoreOp | tir.OpaqueCallOp | tir.AssertOp)

@@ -110,7 +110,13 @@ def shape_text(expressions: Expressions, dims: Sequence[IntExpr]) -> str:
     return tuple_text([expressions.dim(d) for d in dims])
 
 
-def declare_buffer(expressions: Expressions, function: str, type_: BufferType, *source: str) -> str:
+def declare_buffer(
+    expressions: Expressions,
+    function: str,
+    type_: BufferType,
+    *source: str,
+    data: str | None = None,
+) -> str:
     """``T.alloc_buffer((1, n), "int32")``: defaults are left out."""
     strides = type_.strides
     return call_text(
@@ -118,6 +124,7 @@ def declare_buffer(expressions: Expressions, function: str, type_: BufferType, *
         *source,
         shape_text(expressions, type_.dims),
         *([] if type_.dtype == "float32" else [quote(type_.dtype)]),
+        data=data,
         strides=None
         if isinstance(strides, NoneAttr)
         else shape_text(expressions, exprs_of(strides)),
