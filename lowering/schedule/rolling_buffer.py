@@ -92,7 +92,7 @@ def _overlaps(block: tir.BlockOp, part: Part) -> list[_Overlap]:
         variable = part.values.list[step[0].index]
         loop = variable.owner.parent_op() if not isinstance(variable.owner, tir.ForOp) else None
         count = extent.constant - step[1]
-        if not isinstance(loop, tir.ForOp) or count <= 0:
+        if not isinstance(loop, tir.ForOp) or count <= 0 or loop.extent.data == ONE:
             continue
         if loop.kind.data != "serial" or loop.min.data != ZERO:
             raise ScheduleError(f"expected {loop_text(loop)} to be serial, and from 0 on", loop)

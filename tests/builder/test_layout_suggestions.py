@@ -52,6 +52,7 @@ def test_reductions_keep_their_place():
     assert [p.shape for p in schedule.func.params] == [(8, 4, 16), (8, 4)]
     first, _ = schedule.func.params
     assert (first.name, first.dtype, first.scope) == ("X", "float32", "global")
+    assert (first.ty.shape, first.ty.dtype) == (first.shape, "float32")
 
 
 @T.prim_func
