@@ -79,10 +79,13 @@ class Emitter:
         """The tensors of a tuple."""
         if not isinstance(value.type, TupleType):
             raise ValueError(f"expected a tuple, got {value.type}")
-        ops = [relax.TupleGetItemOp(value, i) for i in range(len(value.type.types.data))]
-        for op in ops:
-            self.insert(op)
-        return tuple(op.result for op in ops)
+        return tuple(self.field(value, i) for i in range(len(value.type.types.data)))
+
+    def field(self, value: Value, index: int) -> Value:
+        """One tensor of a tuple."""
+        op = relax.TupleGetItemOp(value, index)
+        self.insert(op)
+        return op.result
 
     def constant(self, data: relax.TensorData) -> Value:
         """A constant tensor."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from xdsl.dialects.builtin import DictionaryAttr
+from xdsl.dialects.builtin import DictionaryAttr, TupleType
 from xdsl.ir import Attribute, Block, Region
 
 from ..dialects import relax
@@ -24,15 +24,19 @@ def graph_function(
     *,
     unwrap: bool = False,
     tuple_outside: bool = False,
+    whole_tuples: bool = False,
     attrs: Mapping[str, Attribute] | None = None,
     private: bool = False,
 ) -> relax.FuncOp:
     """A function with the parameters of `entry`, which returns values of `body`.
 
     Operations with regions stand between dataflow blocks, see `in_dataflow`. The result is a tuple,
-    but a single value with `unwrap` is none; with `tuple_outside` it is created after them.
+    but a single value with `unwrap` is none; with `tuple_outside` it is created after them. With
+    `whole_tuples`, all fields of a tuple in their order are that tuple.
     """
     returned, single = list(values), unwrap and len(values) == 1
+    if whole_tuples and (whole := _tuple_of(values)) is not None:
+        returned, single = [whole], True
     if not single and not tuple_outside:
         packed = relax.TupleOp(returned)
         body.add_op(packed)
@@ -48,6 +52,17 @@ def graph_function(
     known = set(determined_symbols(a.type for a in entry.args))
     type_ = forget_symbols(result.type, known)  # those of sizes that depend on data
     return relax.FuncOp(name, list(names), type_, Region(entry), private=private, attrs=dictionary)
+
+
+def _tuple_of(values: Sequence[Value]) -> Value | None:
+    """The tuple whose fields the values are, if they are all of them in their order."""
+    fields = [v.owner for v in values if isinstance(v.owner, relax.TupleGetItemOp)]
+    if not fields or len(fields) != len(values):
+        return None
+    whole = fields[0].operands[0]
+    is_whole = isinstance(whole.type, TupleType) and len(whole.type.types) == len(fields)
+    in_order = all(f.operands[0] is whole and f.index.data == n for n, f in enumerate(fields))
+    return whole if is_whole and in_order else None
 
 
 def hint(name: str) -> str | None:

@@ -13,7 +13,7 @@ from ..dialects.dims import dim_of, dims_of
 from ..dialects.dtypes import dtype_name, element_type
 from ..dialects.int_expr import IntExpr
 from ..dialects.parameters import value_hint
-from ..dialects.tir import AllocBufferOp, BufferType, PrimFuncOp
+from ..dialects.tir import AllocBufferOp, BufferType, HandleType, PrimFuncOp
 from .struct_info import Shape, TensorStructInfo, shape_of
 
 
@@ -140,4 +140,6 @@ def _scalar(func: PrimFuncOp, name: str, value: BlockArgument) -> Any:
 
     if isinstance(value.type, IndexType):
         return symbol(name)
+    if isinstance(value.type, HandleType):
+        return Var(name, "handle")
     return Var(name, dtype_name(func.element_type_of(value)))

@@ -222,11 +222,15 @@ class Constant(Expr, shows=relax.ConstantOp):
     @property
     def data(self) -> Any:
         """The values as a Tensor; raises ValueError where they were not given."""
-        from ..runtime.tensor import Tensor, from_numpy
+        return tensor_of(owner_of(self, relax.ConstantOp).value.data)
 
-        stored = owner_of(self, relax.ConstantOp).value.data
-        tensor = from_numpy(stored.values)
-        return Tensor(tensor.address, tensor.layout._replace(dtype=stored.dtype), tensor.owner)
+
+def tensor_of(data: relax.TensorData) -> Any:
+    """The values of a constant as a Tensor; raises ValueError where they were not given."""
+    from ..runtime.tensor import Tensor, from_numpy
+
+    tensor = from_numpy(data.values)
+    return Tensor(tensor.address, tensor.layout._replace(dtype=data.dtype), tensor.owner)
 
 
 class Tuple(Expr, shows=relax.TupleOp):

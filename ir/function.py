@@ -3,30 +3,44 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Protocol, Self
+from typing import Any, Protocol, Self, cast
 
-from xdsl.dialects.builtin import DictionaryAttr, ModuleOp, StringAttr
-from xdsl.ir import Operation
+from xdsl.dialects.builtin import DictionaryAttr, IndexType, ModuleOp, StringAttr
+from xdsl.ir import BlockArgument, Operation
 
 from ..dialects.attributes import from_attribute, to_attribute
 from ..dialects.diagnostics import Diagnostic
 from ..dialects.dims import dim_of
+from ..dialects.dtypes import dtype_name
 from ..dialects.int_expr import IntExpr
+from ..dialects.relax.constant import DataAttr
 from ..dialects.relax.func import FuncOp
+from ..dialects.relax.types import TensorType
+from ..dialects.tir.control import result_of
 from ..dialects.tir.func import PrimFuncOp
+from ..dialects.tir.types import BufferType, HandleType
 from ..display.highlight import stage_language
 from ..display.rich import displayed
 from ..display.show import show_code
 from ..lowering.functions import PRIVATE
 from ..lowering.graph.bind_params import bind_params, bind_symbolic_vars
 from ..lowering.graph.inline_functions import inline_functions
+from ..lowering.verify_calls import written_params
 from .assembly import assemble_function
 from .blocks import SeqExpr
 from .buffers import parameters
-from .expr import Var, view
+from .expr import Var, tensor_of, view
 from .operators import bound_value
 from .specialization import specialize
-from .struct_info import AnyStructInfo, FuncStructInfo, ObjectStructInfo, struct_info, to_type
+from .struct_info import (
+    AnyStructInfo,
+    FuncStructInfo,
+    ObjectStructInfo,
+    PrimStructInfo,
+    TupleStructInfo,
+    struct_info,
+    to_type,
+)
 
 
 class History(Protocol):
@@ -43,6 +57,13 @@ class History(Protocol):
         A step without a name changes what callers pass: the module after it is another original.
         """
         ...
+
+
+def _with_tensors(value: Any) -> Any:
+    """The value of an attribute in which tensors are those of the runtime."""
+    if isinstance(value, list):
+        return [_with_tensors(v) for v in cast("list[Any]", value)]
+    return tensor_of(value.data) if isinstance(value, DataAttr) else value
 
 
 @displayed("programs:function_html")
@@ -81,11 +102,14 @@ class BaseFunc:
 
     @property
     def attrs(self) -> Mapping[str, Any] | None:
-        """The function's attributes as Python values, `None` where it has none."""
+        """The function's attributes as Python values, `None` where it has none.
+
+        Tensors, such as those of "params", are runtime tensors.
+        """
         attrs = self.op.properties.get("attrs")
         if not isinstance(attrs, DictionaryAttr) or not attrs.data:
             return None
-        return {k: from_attribute(v) for k, v in attrs.data.items()}
+        return {k: _with_tensors(from_attribute(v)) for k, v in attrs.data.items()}
 
     def with_attr(self, key: str | Mapping[str, Any], value: Any = None) -> Self:
         """A copy of the function with an attribute, or several.
@@ -177,9 +201,30 @@ class PrimFunc(BaseFunc):
 
     @property
     def struct_info(self) -> AnyStructInfo:
-        """What is known of the function: it takes any values and returns one."""
-        count = len(self.op.regions[0].block.args)
-        return FuncStructInfo([ObjectStructInfo()] * count, ObjectStructInfo(), purity=False)
+        """What is known of the function: it takes tensors for buffers, and returns a scalar or ().
+
+        It is pure if it stores to no parameter.
+        """
+        func = self.prim_func
+        params = [self._parameter_info(p) for p in func.params]
+        returned = result_of(func)
+        result: AnyStructInfo = TupleStructInfo([])
+        if returned is not None:
+            result = PrimStructInfo(dtype_name(returned.element_type))
+        return FuncStructInfo(params, result, purity=not written_params(func))
+
+    ty = struct_info
+
+    def _parameter_info(self, param: BlockArgument) -> AnyStructInfo:
+        match param.type:
+            case BufferType() as buffer:
+                return struct_info(TensorType.of(buffer.dims, buffer.element_type))
+            case HandleType():
+                return ObjectStructInfo()
+            case IndexType():
+                return PrimStructInfo("int64")
+            case _:
+                return PrimStructInfo(dtype_name(self.prim_func.element_type_of(param)))
 
     @property
     def attrs(self) -> Mapping[str, Any] | None:

@@ -138,6 +138,30 @@ with warnings.catch_warnings(record=True) as caught:
     torch.testing.assert_close(function(torch.ones(3)), torch.special.bessel_y1(torch.ones(3)) * 2)
 print(caught[0].message)
 
+# %% relax.frontend.torch.relax_dynamo
+import torch
+
+from xrelax.relax.frontend.torch import relax_dynamo
+
+model = torch.nn.Sequential(torch.nn.Linear(4, 2), torch.nn.ReLU()).eval()
+compiled = torch.compile(model, backend=relax_dynamo())
+x = torch.randn(3, 4)
+with torch.no_grad():
+    torch.testing.assert_close(compiled(x), model(x))
+
+# %% relax.frontend.torch.dynamo relax.frontend.torch.dynamo_capture_subgraphs
+import torch
+
+from xrelax.relax.frontend.torch.dynamo import dynamo_capture_subgraphs
+
+
+def function(x):
+    y = x * 2
+    return y.sin() if y.sum() > 0 else y
+
+
+print(dynamo_capture_subgraphs(function, torch.ones(3)))
+
 # %% relax.frontend.onnx relax.frontend.onnx.from_onnx
 import onnx
 

@@ -154,6 +154,20 @@ outer, inner = schedule.split(schedule.get_loops("y")[0], [None, 4])
 schedule.tensorize(inner, "example.double")
 print(schedule.mod["main"])
 
+# %% tir.tensor_intrin tir.tensor_intrin.x86 tir.tensor_intrin.arm_cpu
+from xrelax import te, tir
+
+x = te.placeholder((4,), "int8", name="x")
+w = te.placeholder((8, 4), "int8", name="w")
+k = te.reduce_axis((0, 4), name="k")
+y = te.compute((8,), lambda i: te.sum(x[k].astype("int32") * w[i, k].astype("int32"), k), name="y")
+schedule = tir.Schedule(te.create_prim_func([x, w, y]))
+outer, inner = schedule.split(schedule.get_loops("y")[0], [None, 4])
+schedule.decompose_reduction("y", inner)
+schedule.tensorize(inner, tir.tensor_intrin.arm_cpu.ARM_DOT_4x4_i8_SDOT_INTRIN)
+print(schedule.mod["main"])
+print(tir.tensor_intrin.x86.VNNI_DOT_16x4_INTRIN)
+
 # %% tir.Var
 from xrelax import relax, te, tir
 
@@ -174,6 +188,23 @@ other = tir.schedule.Schedule(function)
 schedule.trace.apply_to_schedule(other)  # replays the primitives
 assert other.mod.script() == schedule.mod.script()
 
+# %% tir.schedule.transform
+from xrelax import te, tir
+from xrelax.tir.tensor_intrin import arm_cpu
+
+x = te.placeholder((6, 8), "int8", name="x")
+w = te.placeholder((8, 8), "int8", name="w")
+k = te.reduce_axis((0, 8), name="k")
+
+
+def element(i, j):
+    return te.sum(x[i, k].astype("int32") * w[j, k].astype("int32"), k)
+
+
+schedule = tir.Schedule(te.create_prim_func([x, w, te.compute((6, 8), element, name="y")]))
+tile = tir.schedule.transform.tile_with_tensor_intrin
+print(schedule.get(tile(schedule, "y", arm_cpu.ARM_DOT_4x4_i8_SDOT_INTRIN)).extent)
+print(schedule.mod["main"])
 # %% tir.call_extern
 import numpy as np
 

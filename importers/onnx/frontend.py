@@ -18,7 +18,7 @@ from ...dialects.relax import TensorData
 from ...dialects.relax.types import python_shape
 from ...dialects.sym import RESERVED
 from ...ir.module import IRModule
-from ..emitter import Emitter
+from ..emitter import Emitter, Value
 from ..functions import graph_function, hint
 from ..key_parameter import KeyParameter
 from ..unsupported import Problem, Unsupported, UnsupportedError
@@ -42,18 +42,21 @@ def from_onnx(
 
     TVM's ``tvm.relax.frontend.onnx.from_onnx``. `model` is a path, the bytes of a file, or a
     ``ModelProto``. Parameters of "main" are the graph's inputs that are no initializers; its result
-    is the tuple of the outputs, or the only output. Dims have the symbols of the file; `shape_dict`
-    and `dtype_dict` replace shapes and dtypes of inputs. Initializers are constants that share the
-    file's memory; with `keep_params_in_input` they are parameters after the inputs, and their
-    values the attribute "params", see `detach_params`. `opset` replaces the file's. Names that are
-    no identifiers change with `sanitize_input_names`, and are an error without.
+    is the tuple of the outputs, or the only output. An output that is a sequence is a tuple. Dims
+    have the symbols of the file; `shape_dict` and `dtype_dict` replace shapes and dtypes of inputs.
+    Initializers are constants that share the file's memory; with `keep_params_in_input` they are
+    parameters after the inputs, and their values the attribute "params", see `detach_params`.
+    Numbers that operators need, such as a shape or a single factor, are those of the file then.
+    `opset` replaces the file's. Names that are no identifiers change with `sanitize_input_names`,
+    and are an error without.
 
     Raises UnsupportedError, a ValueError, with a line for each node that cannot be imported, and
     ValueError or OSError for a file that is no model. An input whose values operators need as
     numbers, such as a shape, is an error too; `xrelax.compile` compiles for the values of a call.
     """
+    read = read_model(model, opset)
     imported = OnnxImport(
-        read_model(model, opset), shape_dict or {}, dtype_dict or {}, keep_params_in_input
+        read, shape_dict or {}, dtype_dict or {}, keep_params_in_input, gives_sequences=True
     )
     if not sanitize_input_names:
         for name in imported.inputs:
@@ -79,6 +82,8 @@ class OnnxImport:
     shapes: Mapping[str, Sequence[Any]] = field(default_factory=lambda: {})
     dtypes: str | Mapping[str, str] = field(default_factory=lambda: {})
     keeps_params: bool = False
+    gives_sequences: bool = False
+    """Whether an output may be a sequence, which is a tuple of tensors."""
     values: Mapping[str, TensorData] = field(default_factory=lambda: {})
     """Values of inputs, which are then no parameters."""
     sizes: Mapping[str, int] = field(default_factory=lambda: {})
@@ -130,9 +135,8 @@ class OnnxImport:
         names += _identifiers(params, self.names.values()).values()
         if self.importer.random is not None:
             names = self.importer.random.names(names)
-        values = [result.value for result in results]
         main = graph_function(
-            "main", names, self.entry, self.body, values, unwrap=True, attrs=attrs
+            "main", names, self.entry, self.body, results, unwrap=True, attrs=attrs
         )
         module = ModuleOp([*self.emitter.functions.made.values(), main])
         verify(module)
@@ -153,13 +157,17 @@ class OnnxImport:
             ]
             raise UnsupportedError(problems) from None
 
-    def _results(self, scope: Scope) -> list[Tensor]:
-        found: list[Tensor] = []
+    def _results(self, scope: Scope) -> list[Value]:
+        found: list[Value] = []
         for name in self.outputs:
             try:
                 item = scope.find(name)
                 if isinstance(item, Tensor):
-                    found.append(item)
+                    found.append(item.value)
+                elif isinstance(item, list | tuple) and self.gives_sequences:
+                    packed = relax.TupleOp([tensor.value for tensor in item])
+                    self.emitter.insert(packed)
+                    found.append(packed.result)
                 elif not isinstance(item, Failed):
                     raise ValueError("expected a tensor, got a sequence or nothing")
             except ValueError as error:
@@ -200,11 +208,11 @@ class OnnxImport:
                 data = tensor_data(tensor, self.model.folder)
             except (Unsupported, ValueError):
                 continue  # the graph reports it
-            if data.values.size <= 1 or data.dtype == "int64" or isinstance(data, NarrowData):
-                continue  # shapes and axes, which operators need as numbers
+            if isinstance(data, NarrowData):
+                continue  # a parameter has no such type
             arg = self.entry.insert_arg(data.tensor_type(), len(self.entry.args))
             found[tensor.name] = data
-            scope.items[tensor.name] = Tensor.of_value(self.emitter, arg)
+            scope.items[tensor.name] = Tensor.of_param(self.emitter, arg, data)
         return found
 
     def sizes_of(self, symbols: Collection[str], shapes: Mapping[str, Sequence[int]]) -> Any:

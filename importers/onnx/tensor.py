@@ -23,9 +23,10 @@ Known = NDArray[Any]
 class Tensor:
     """A tensor with a dtype and dims.
 
-    One of `of_value` is an SSA value. One of `of_data` is a constant of the file. One of `of_known`
-    has integers that may depend on symbols, such as the shape of another tensor. `value` emits the
-    last two when an operator needs them.
+    One of `of_value` is an SSA value. One of `of_data` is a constant of the file, and one of
+    `of_param` a parameter that stands for one. One of `of_known` has integers that may depend on
+    symbols, such as the shape of another tensor. `value` emits the other two when an operator needs
+    them.
     """
 
     def __init__(self, emitter: Emitter, dtype: str, dims: Sequence[IntExpr]):
@@ -35,6 +36,8 @@ class Tensor:
         self._value: Value | None = None
         self._data: TensorData | None = None
         self._known: Known | None = None
+        self._given: TensorData | None = None
+        """What a parameter of the function stands for."""
 
     @staticmethod
     def of_value(emitter: Emitter, value: Value) -> Tensor:
@@ -50,6 +53,17 @@ class Tensor:
         made._data = data
         if data.dtype != "bfloat16":  # whose array holds bits
             made._known = data.values
+        return made
+
+    @staticmethod
+    def of_param(emitter: Emitter, value: Value, data: TensorData) -> Tensor:
+        """A parameter with the values of a constant, which operators that need numbers read.
+
+        A single number and integers of int64, such as a shape, are known in addition.
+        """
+        small = data.values.size <= 1 or data.dtype == "int64"
+        made = Tensor.of_data(emitter, data) if small else Tensor.of_value(emitter, value)
+        made._value, made._given = value, data
         return made
 
     @staticmethod
@@ -70,8 +84,8 @@ class Tensor:
     def bound(self, emitter: Emitter) -> Tensor:
         """The tensor for operations of another block, in which known values are emitted again."""
         made = Tensor(emitter, self.dtype, self.dims)
-        made._data, made._known = self._data, self._known
-        if self._data is None and self._known is None:
+        made._data, made._known, made._given = self._data, self._known, self._given
+        if self._given is not None or (self._data is None and self._known is None):
             made._value = self.value
         return made
 
@@ -124,8 +138,10 @@ class Tensor:
 
     def numbers(self, what: str) -> NDArray[Any]:
         """The values as numbers; raises Unsupported where they depend on data or symbols."""
-        if self._known is None and self._data is not None:
-            return bfloat16_to_float32(self._data.values)
+        data = self._data or self._given
+        if self._known is None and data is not None:
+            is_bfloat16 = data.dtype == "bfloat16"  # whose array holds bits
+            return bfloat16_to_float32(data.values) if is_bfloat16 else data.values
         if self._known is None:
             raise DataDependent(self, what)
         if self._known.dtype == object:

@@ -30,9 +30,9 @@ def dtype_name(dtype: torch.dtype) -> str:
     return name
 
 
-def torch_dtype(name: str) -> torch.dtype:
-    """The dtype of a name."""
-    return _BY_NAME[name]
+def torch_dtype(name: str | torch.dtype) -> torch.dtype:
+    """The dtype of a name, or itself."""
+    return name if isinstance(name, torch.dtype) else _BY_NAME[name]
 
 
 def number_dtype(value: object) -> str:

@@ -6,6 +6,7 @@ import sys
 import warnings
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from types import FrameType
 from typing import Any
 
@@ -16,10 +17,12 @@ from torch._dynamo.eval_frame import innermost_backend
 from torch._dynamo.exc import SkipFrame, Unsupported
 from torch._functorch._aot_autograd.utils import make_boxed_func
 from torch._subclasses.fake_tensor import unset_fake_temporarily
+from xdsl.dialects.builtin import ModuleOp
 
+from ...ir.module import IRModule
 from ...runtime.warning import XRelaxWarning
 from .export import decompositions
-from .partition import compile_graph
+from .partition import AtenGraph, compile_graph
 from .registry import load_converters
 from .source_lines import frame_place
 
@@ -101,13 +104,23 @@ def backend(
     watch(backend)
     given = {**further, **(options or {})}
 
-    def compiler(graph: fx.GraphModule, _: Sequence[Any]) -> Callable[..., Any]:
-        with unset_fake_temporarily():  # PyTorch calls backends in fake tensor mode
-            return make_boxed_func(compile_graph(graph, **given))
+    return _lowered(graph, example_inputs, lambda aten: compile_graph(aten, **given))
 
-    compiled = aot_autograd(fw_compiler=compiler, decompositions=decompositions(load_converters()))
+
+def _lowered(
+    graph: fx.GraphModule,
+    example_inputs: Sequence[Any],
+    compiler: Callable[[fx.GraphModule], Callable[..., Any]],
+) -> Callable[..., Any]:
+    """A function for a captured graph, made by a compiler of graphs of ATen operators."""
+
+    def compiled(graph: fx.GraphModule, _: Sequence[Any]) -> Callable[..., Any]:
+        with unset_fake_temporarily():  # PyTorch calls backends in fake tensor mode
+            return make_boxed_func(compiler(graph))
+
+    lowered = aot_autograd(fw_compiler=compiled, decompositions=decompositions(load_converters()))
     with _without_kernels_of_layers():
-        return compiled(graph, example_inputs)
+        return lowered(graph, example_inputs)
 
 
 @contextmanager
@@ -120,6 +133,43 @@ def _without_kernels_of_layers() -> Generator[None]:
         yield
     finally:
         flags._set_mkldnn_enabled(enabled)
+
+
+def relax_dynamo(pipeline: Any = None) -> Callable[..., Any]:
+    """A backend for `torch.compile`: ``torch.compile(model, backend=relax_dynamo())``.
+
+    TVM's ``tvm.relax.frontend.torch.relax_dynamo``; the registered backend "xrelax" is the same.
+    The passes `pipeline` run first, see `relax_pipeline` of `build`.
+    """
+    return partial(backend, options={"relax_pipeline": pipeline})
+
+
+def dynamo_capture_subgraphs(model: Callable[..., Any], *params: Any, **kwargs: Any) -> IRModule:
+    """The graphs that TorchDynamo captures in a call, as functions "subgraph_0", "subgraph_1", ….
+
+    TVM's ``tvm.relax.frontend.torch.dynamo.dynamo_capture_subgraphs``: `model` is a module or a
+    function, `params` and `kwargs` are the arguments of the call. Parameters of the functions are
+    the weights and tensors that a graph reads, in the order of TorchDynamo; a single result is no
+    tuple. Raises UnsupportedError, inside PyTorch's error about the backend, with a line for each
+    operation that cannot be imported.
+    """
+    captured: list[ModuleOp] = []
+
+    def capture(graph: fx.GraphModule) -> Callable[..., Any]:
+        imported = AtenGraph(graph, f"subgraph_{len(captured)}", unwrap=True).module
+        if imported is not None:
+            captured.append(imported)
+        return graph.forward
+
+    def capturing(graph: fx.GraphModule, example_inputs: Sequence[Any]) -> Callable[..., Any]:
+        return _lowered(graph, example_inputs, capture)
+
+    compiler: Any = getattr(torch, "compile")  # its types are partly unknown
+    torch.compiler.reset()
+    with torch.no_grad():
+        compiler(model, backend=capturing)(*params, **kwargs)
+    torch.compiler.reset()
+    return IRModule(ModuleOp([op.clone() for module in captured for op in module.ops]))
 
 
 def register() -> None:

@@ -23,18 +23,14 @@ from .error_checks import move_checks
 from .export import decompositions
 from .graph import DROPPED, GETITEM, GraphImport, Input, submodule
 from .guards import Guards
+from .mutations import verify_mutations
 from .nodes import live_nodes
 from .parameters import parameter_data
-from .registry import Converter, load_converters, overload_name
+from .registry import Converter, load_converters, load_converters_as_tvm, overload_name
 from .shapes import Symbols, dim_names, shape_env_of
 from .source_lines import place
 
 _WEIGHTS = (InputKind.PARAMETER, InputKind.BUFFER, InputKind.CONSTANT_TENSOR)
-_MUTATIONS = (
-    OutputKind.BUFFER_MUTATION,
-    OutputKind.PARAMETER_MUTATION,
-    OutputKind.USER_INPUT_MUTATION,
-)
 _RECURRENT = {f"aten.{name}.input" for name in ("lstm", "gru", "rnn_tanh", "rnn_relu")}
 _EVAL = "call model.eval() before the export"
 
@@ -46,7 +42,7 @@ def from_exported_program(
     unwrap_unit_return_tuple: bool = False,
     no_bind_return_tuple: bool = False,
     custom_convert_map: Mapping[str, Converter] | None = None,
-    run_ep_decomposition: bool = True,
+    run_ep_decomposition: bool | None = None,
 ) -> IRModule:
     """Import an exported program as the function "main" of a module.
 
@@ -58,14 +54,22 @@ def from_exported_program(
     single output is no tuple; with `no_bind_return_tuple` the tuple is created after the dataflow
     block. Symbols have the names of their `torch.export.Dim`, and their ranges are the attributes
     ``tir_var_lower_bound`` and ``tir_var_upper_bound``. `custom_convert_map` has converters for
-    more operators, by names such as "aten.sin.default". With or without TVM's option
-    `run_ep_decomposition`, those operators are decomposed that have no converter.
+    more operators, by names such as "aten.sin.default". Operators without a converter are
+    decomposed. With TVM's option `run_ep_decomposition`, the module has the operators that TVM
+    imports: if it is true, those of PyTorch's default decompositions, which make slower kernels.
+    Symbols have PyTorch's own names then.
 
-    Raises UnsupportedError, a ValueError, with a line for each operation that cannot be imported.
+    A program that changes an input, as in-place operators do, must return the new value: the
+    function then returns it without changing its argument, and an XRelaxWarning says so. Raises
+    UnsupportedError, a ValueError, with a line for each operation that cannot be imported.
     """
-    converters = {**load_converters(), **(custom_convert_map or {})}
-    imported = Program(exported_program, converters)
-    given = imported.graph_import(keep_params_as_input)
+    as_tvm = run_ep_decomposition is not None
+    table = load_converters_as_tvm() if as_tvm else load_converters()
+    converters = {**table, **(custom_convert_map or {})}
+    imported = Program(exported_program, converters, core=bool(run_ep_decomposition))
+    if as_tvm:
+        imported.symbols = Symbols(None, imported.constraints, least_values=True)
+    given = imported.graph_import(keep_params_as_input, returned_inputs=True)
     given.unwrap = unwrap_unit_return_tuple
     given.tuple_outside = no_bind_return_tuple
     return IRModule(given.module())
@@ -81,16 +85,24 @@ class Output(NamedTuple):
 class Program:
     """An exported program, decomposed to operators with converters as far as PyTorch can.
 
-    Operators with a converter are kept, all others are decomposed, and in-place operators are
-    functionalized.
+    Operators with a converter are kept, unless `core` asks for PyTorch's default decompositions
+    first; all others are decomposed, and in-place operators are functionalized.
     """
 
-    def __init__(self, given: ExportedProgram, converters: Mapping[str, Converter] | None = None):
+    def __init__(
+        self,
+        given: ExportedProgram,
+        converters: Mapping[str, Converter] | None = None,
+        *,
+        core: bool = False,
+    ):
         self.converters = load_converters() if converters is None else converters
-        known = all(overload_name(n.target) in self.converters for n in _operators(given.graph))
-        self.program = given if known else self._decomposed(given)
+        self.program = self._decomposed(given, None) if core else given
+        if any(overload_name(n.target) not in self.converters for n in _operators(self.graph)):
+            self.program = self._decomposed(self.program, decompositions(self.converters))
 
-    def _decomposed(self, given: ExportedProgram) -> ExportedProgram:
+    def _decomposed(self, given: ExportedProgram, table: Any) -> ExportedProgram:
+        """The program with operators decomposed by a table, `None` for PyTorch's default."""
         problems = [
             Problem(overload_name(n.target), n.name, place(n), "dropout in training mode", _EVAL)
             for n in _operators(given.graph)
@@ -98,7 +110,6 @@ class Program:
         ]
         if problems:  # PyTorch's decomposition would drop these operations
             raise UnsupportedError(problems)
-        table = decompositions(self.converters)
         with warnings.catch_warnings():  # PyTorch calls deprecated functions
             warnings.simplefilter("ignore", FutureWarning)
             anything: Any = given  # its types are partly unknown
@@ -118,8 +129,12 @@ class Program:
     def symbols(self) -> Symbols:
         """The names of the symbols, and their ranges."""
         env = shape_env_of(self.graph)
-        constraints: dict[Any, Any] = getattr(self.program, "range_constraints")
-        return Symbols({} if env is None else dim_names(env), constraints)
+        return Symbols({} if env is None else dim_names(env), self.constraints)
+
+    @property
+    def constraints(self) -> dict[Any, Any]:
+        """PyTorch's ranges of its symbols."""
+        return getattr(self.program, "range_constraints")
 
     @cached_property
     def inputs(self) -> list[fx.Node]:
@@ -163,9 +178,11 @@ class Program:
                 found[node] = parameter_data(self._tensor(spec.target or ""), spec.target or "")
         return found
 
-    def graph_import(self, keep_params_as_input: bool = False) -> GraphImport:
-        """The import for `from_exported_program`; raises as `verify_mutations`."""
-        self.verify_mutations()
+    def graph_import(
+        self, keep_params_as_input: bool = False, *, returned_inputs: bool = False
+    ) -> GraphImport:
+        """The graph to import; raises as `verify_mutations`, which has the last option."""
+        verify_mutations(self.program, self.results, returned_inputs=returned_inputs)
         inputs, weights = self.parameters(), self.weights()
         attrs: dict[str, Attribute] = {}
         if keep_params_as_input:
@@ -188,41 +205,11 @@ class Program:
         texts: Sequence[str] = getattr(self.program, "_guards_code", ())
         return Guards(texts, dict(zip(names, given, strict=False)))
 
-    def verify_mutations(self) -> None:
-        """Raise UnsupportedError if the program mutates a buffer that it reads, or an input.
-
-        Writing back the same value, such as ``self.b = self.b.to(x.device)``, is no mutation.
-        """
-        signature = self.program.graph_signature
-        placeholders = dict(zip(self._placeholders(), signature.input_specs, strict=True))
-        live = live_nodes(self.results)
-        read = {s.target or n.name: n for n, s in placeholders.items() if n in live}
-        read |= {n.name: n for n, s in placeholders.items() if s.kind is InputKind.USER_INPUT}
-        nodes = {n.name: n for n in self.graph.nodes}
-        problems: list[Problem] = []
-        for spec in signature.output_specs:
-            if spec.kind not in _MUTATIONS or (source := read.get(spec.target or "")) is None:
-                continue
-            if (value := nodes[spec.arg.name]) is not source:
-                kind = "input" if spec.kind is OutputKind.USER_INPUT_MUTATION else "buffer"
-                problems.append(_mutation(kind, spec.target or "", value))
-        if problems:
-            raise UnsupportedError(
-                problems,
-                "expected a program without side effects, got one that changes "
-                + "; ".join(f"{p.target} '{p.name}' at {p.place}: {p.advice}" for p in problems),
-            )
-
     def _placeholders(self) -> list[fx.Node]:
         return [n for n in self.graph.nodes if n.op == "placeholder"]
 
     def _tensor(self, name: str) -> Any:
         return _tensor_of(self.program, name)
-
-
-def _mutation(kind: str, name: str, value: fx.Node) -> Problem:
-    advice = "return the new value" if kind == "input" else "return the new value, or call eval()"
-    return Problem(kind, name, place(value), f"a program that changes this {kind}", advice)
 
 
 def input_values(program: ExportedProgram, inputs: Sequence[Any]) -> list[Any]:

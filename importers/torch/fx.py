@@ -13,12 +13,12 @@ from .dtypes import torch_dtype
 from .export import exported_program
 from .exported_program import Program, structures
 from .graph import Input
-from .registry import Converter, load_converters
+from .registry import Converter, load_converters_as_tvm
 
 
 def from_fx(
     model: torch.fx.GraphModule,
-    input_info: Sequence[tuple[Sequence[int], str]],
+    input_info: Sequence[tuple[Sequence[int], str | torch.dtype]],
     *,
     keep_params_as_input: bool = False,
     unwrap_unit_return_tuple: bool = False,
@@ -42,13 +42,15 @@ def from_fx(
     examples = tuple(torch.zeros(tuple(s), dtype=torch_dtype(d)) for s, d in input_info)
     with _inference(model):
         exported = exported_program(model, examples, {}, None)
-    program = Program(exported, {**load_converters(), **(custom_convert_map or {})})
-    given = program.graph_import(keep_params_as_input)
+    converters = load_converters_as_tvm()
+    del converters["aten.einsum.default"]  # its decomposition, to matmuls, is faster
+    program = Program(exported, {**converters, **(custom_convert_map or {})})
+    given = program.graph_import(keep_params_as_input, returned_inputs=True)
     count = len(program.parameters())
     renamed = [Input(n.node, f"inp_{i}") for i, n in enumerate(given.inputs[:count])]
     given.inputs = [*renamed, *given.inputs[count:]]
     given.unwrap = unwrap_unit_return_tuple or structures(exported)[1].is_leaf()
-    given.tuple_outside = no_bind_return_tuple
+    given.tuple_outside, given.whole_tuples = no_bind_return_tuple, True
     return IRModule(given.module())
 
 

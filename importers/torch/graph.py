@@ -16,6 +16,7 @@ from ...dialects import relax
 from ...dialects.diagnostics import verify
 from ...dialects.int_expr import IntExpr
 from ...dialects.relax.symbols import determined_symbols
+from ...lowering.graph.dead_code import remove_all_unused
 from ..emitter import Emitter, Value
 from ..functions import graph_function, hint
 from ..key_parameter import KeyParameter
@@ -73,6 +74,8 @@ class GraphImport:
     name: str = "main"
     unwrap: bool = False
     tuple_outside: bool = False
+    whole_tuples: bool = False
+    """Whether to return a tuple that an operator gives, not a new one of its fields."""
     attrs: dict[str, Attribute] = field(default_factory=lambda: dict[str, Attribute]())
     converters: Mapping[str, Converter] = field(default_factory=load_converters)
     takes_key: bool = False
@@ -134,7 +137,9 @@ class _Importer:
                 self.convert(node)
         if self.problems:
             raise UnsupportedError(self.problems, failed=[n.name for n in self.failed])
-        module = ModuleOp([*self.context.functions.made.values(), self.function()])
+        function = self.function()
+        remove_all_unused(function)
+        module = ModuleOp([*self.context.functions.made.values(), function])
         verify(module)
         return module
 
@@ -348,6 +353,7 @@ class _Importer:
             [self.result(node) for node in self.given.results],
             unwrap=self.given.unwrap,
             tuple_outside=self.given.tuple_outside,
+            whole_tuples=self.given.whole_tuples,
             attrs={**self.given.attrs, **self.given.symbols.range_attributes(known)},
         )
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 import torch
 from torch import fx
 
-from ...dialects.relax import DataAttr, TensorData
+from ...dialects.relax import TensorData
 from ...relax.transform import tensor_data
 from ..unsupported import Unsupported
 from .dtypes import dtype_name
@@ -58,14 +58,6 @@ def detach_params(mod: IRModule) -> tuple[IRModule, dict[str, list[Tensor]]]:
     for variable, function in mod.items():
         stored: Any = (function.attrs or {}).get("params")
         if isinstance(stored, list):
-            values = cast("list[DataAttr]", stored)
-            found[variable.name_hint] = [_tensor(data) for data in values]
+            found[variable.name_hint] = list(cast("list[Tensor]", stored))
             result[variable] = function.without_attr("params")
     return result, found
-
-
-def _tensor(data: DataAttr) -> Tensor:
-    from ...runtime.tensor import Tensor, from_numpy
-
-    bits = from_numpy(data.data.values)
-    return Tensor(bits.address, bits.layout._replace(dtype=data.data.dtype), data.data.values)

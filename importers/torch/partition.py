@@ -28,10 +28,11 @@ from .tensors import complex_tensor, plain, to_torch
 class AtenGraph:
     """An imported graph, ready to be built.
 
-    Raises UnsupportedError, with a line for each operation that cannot be imported.
+    The function `name` returns a tuple, also of one result unless `unwrap` is true. Raises
+    UnsupportedError, with a line for each operation that cannot be imported.
     """
 
-    def __init__(self, graph: fx.GraphModule):
+    def __init__(self, graph: fx.GraphModule, name: str = "main", *, unwrap: bool = False):
         self._placeholders = graph.graph.find_nodes(op="placeholder")
         (output,) = graph.graph.find_nodes(op="output")
         self._leaves: list[Any] = _all(output.args[0])
@@ -45,6 +46,8 @@ class AtenGraph:
             _constants(graph),
             results,
             self._symbols,
+            name,
+            unwrap,
         )
         self.module = graph_import.module() if results else None
 

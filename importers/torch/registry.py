@@ -16,6 +16,9 @@ returns a value, or a tuple of them for an operator with several results.
 CONVERTERS: dict[str, Converter] = {}
 """Converters by overload, such as "aten.add.Tensor"."""
 
+_AS_TVM: dict[str, Converter] = {}
+"""Converters to the operators that TVM's importer emits, by overload."""
+
 _THEMES = (
     "activation",
     "adaptive_indices",
@@ -92,6 +95,16 @@ def converts(*overloads: str) -> Callable[[Converter], Converter]:
     return register
 
 
+def converts_as_tvm(*overloads: str) -> Callable[[Converter], Converter]:
+    """Register a function as the converter of overloads to the operators that TVM emits."""
+
+    def register(converter: Converter) -> Converter:
+        _AS_TVM.update(dict.fromkeys(overloads, converter))
+        return converter
+
+    return register
+
+
 def load_converters() -> dict[str, Converter]:
     """The complete table, after import of all converters; those of users replace ours."""
     registered = dict(CONVERTERS)
@@ -99,6 +112,16 @@ def load_converters() -> dict[str, Converter]:
         import_module(f".converters.{theme}", __package__)
     CONVERTERS.update(registered)
     return CONVERTERS
+
+
+def load_converters_as_tvm() -> dict[str, Converter]:
+    """The complete table, with TVM's operators where users have no converter of their own."""
+    converters = load_converters()
+    package = __package__ or ""
+    for theme in ("as_tvm", "as_tvm_layers"):
+        import_module(f".converters.{theme}", package)
+    ours = {k for k, f in converters.items() if f.__module__.startswith(f"{package}.")}
+    return {**converters, **{k: f for k, f in _AS_TVM.items() if k in ours or k not in converters}}
 
 
 def overload_name(target: Any) -> str:

@@ -36,12 +36,18 @@ _FUNCTIONS: dict[str, Callable[..., IntExpr]] = {
 class Symbols:
     """The names of a graph's symbols, those of `torch.export.Dim` are kept, and their ranges.
 
-    `constraints` are PyTorch's value ranges of its own symbols.
+    `constraints` are PyTorch's value ranges of its own symbols. A least value of 0 is no attribute,
+    unless `least_values`.
     """
 
     def __init__(
-        self, names: Mapping[str, str] | None = None, constraints: Mapping[Any, Any] | None = None
+        self,
+        names: Mapping[str, str] | None = None,
+        constraints: Mapping[Any, Any] | None = None,
+        *,
+        least_values: bool = False,
     ):
+        self.least_values = least_values
         self.names = dict(names or {})
         self.ranges = {
             self.names.get(str(symbol), str(symbol)): _bounds(range_)
@@ -102,7 +108,9 @@ class Symbols:
     def range_attributes(self, names: Iterable[str]) -> dict[str, Attribute]:
         """The ranges of symbols as attributes of a function, TVM's ``tir_var_lower_bound`` etc."""
         limits = [(name, *self.ranges[name]) for name in names if name in self.ranges]
-        lower = {name: IntegerAttr(low, i64) for name, low, _ in limits if low > 0}
+        lower = {
+            name: IntegerAttr(low, i64) for name, low, _ in limits if low > 0 or self.least_values
+        }
         upper = {name: IntegerAttr(high, i64) for name, _, high in limits if high is not None}
         entries = zip(SYMBOL_BOUNDS, (lower, upper), strict=True)
         return {name: DictionaryAttr(found) for name, found in entries if found}

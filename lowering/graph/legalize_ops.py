@@ -36,6 +36,7 @@ from ...te.tensor import ConstantTensor, Tensor, placeholder, shape_of
 from ..functions import PRIVATE, functions_by_name, unique_name
 from ..scope import locate
 from ..substitute import substituted
+from .data_sizes import is_sized_by_data
 
 Input: TypeAlias = "relax.TensorType | relax.TensorData"
 """An operand of a kernel: the type of a tensor, or the value of a scalar constant."""
@@ -265,14 +266,21 @@ def _replace(op: relax.OperatorOp, call: relax.CallTIROp | relax.CallDPSPackedOp
 
 @dataclass(frozen=True)
 class LegalizeOpsPass(ModulePass):
-    """Replace every graph operator except views by a call of its PrimFunc."""
+    """Replace every graph operator by a call of its PrimFunc.
+
+    Views stay, operators named `skip_ops`, such as ``relax.add``, and those whose result has as
+    many elements as data says: `resolve-shapes` gives these a size.
+    """
 
     name = "legalize-ops"
+    skip_ops: tuple[str, ...] | None = None
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         kernels = _Kernels(op, set(functions_by_name(op)))
         for operator in list(op.walk()):
             if not isinstance(operator, relax.OperatorOp) or operator.is_view:
+                continue
+            if is_sized_by_data(operator) or operator.name in (self.skip_ops or ()):
                 continue
             if isinstance(operator, MemoryViewOp):
                 _check_room(operator)

@@ -6,6 +6,9 @@ from typing import Any
 
 from ...names import known, resolve
 
+__path__: list[str] = []
+"""Modules below this one, such as `dynamo`, are those of the table of names."""
+
 
 def __getattr__(name: str) -> Any:
     if name.startswith("__"):

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FloatAttr, IntegerAttr, TupleType
-from xdsl.ir import Attribute, TypeAttribute
+from xdsl.ir import Attribute, SSAValue, TypeAttribute
 
 from ...dialects import relax
 from ...dialects.attributes import to_attribute
@@ -60,7 +60,11 @@ class AnnotationParser:
                 return self._variable(node)
 
     def _variable(self, node: ast.expr) -> TypeAttribute:
-        """The type that a variable of Python stands for, such as a `TensorStructInfo`."""
+        """The type that a variable of Python stands for, or of a value of the graph: ``x.ty``."""
+        if isinstance(node, ast.Attribute) and node.attr in ("ty", "struct_info"):
+            of = self.exprs.eval(node.value)
+            if isinstance(of, SSAValue):
+                return cast(TypeAttribute, of.type)  # pyright: ignore[reportUnknownMemberType]
         value = self.exprs.eval(node) if isinstance(node, ast.Name | ast.Attribute) else None
         if isinstance(value, StructInfo):
             return cast("AnyStructInfo", value).type
@@ -162,7 +166,11 @@ class AnnotationParser:
             return [d for n in node.elts for d in self._element(n)]
         value = self.exprs.eval(node)
         if isinstance(value, Sequence) and not isinstance(value, str):
-            return [self._checked(node, d) for d in cast("Sequence[Any]", value)]
+            given = cast("Sequence[Any]", value)
+            return [
+                self._named(node, d) if isinstance(d, str) else self._checked(node, d)
+                for d in given
+            ]
         type_ = getattr(value, "type", None)
         if isinstance(type_, relax.ShapeType) and type_.dims is not None:
             return list(type_.dims)
@@ -174,10 +182,14 @@ class AnnotationParser:
     def _dim(self, node: ast.expr) -> IntExpr:
         """A number, an expression over symbols, or a string that declares its symbols."""
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
-            inner = self.exprs.scope.source.expression(node, node.value)
-            self._declare(inner)
-            return self._checked(node, self.exprs.expr(inner))
+            return self._named(node, node.value)
         return self._checked(node, self.exprs.eval(node))
+
+    def _named(self, node: ast.expr, text: str) -> IntExpr:
+        """An expression in a string, which declares its symbols."""
+        inner = self.exprs.scope.source.expression(node, text)
+        self._declare(inner)
+        return self._checked(node, self.exprs.expr(inner))
 
     def _declare(self, inner: ast.expr) -> None:
         scope = self.exprs.scope

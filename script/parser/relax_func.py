@@ -13,6 +13,7 @@ from ...dialects.parameters import value_hint
 from ...dialects.relax.symbols import determined_symbols
 from ...dialects.relax.type_relations import forget_symbols, says_less
 from ...te.arithmetic import Index, dim_expr, symbol
+from ..printer.metadata import KEY
 from .annotations import dictionary, names_in, parameters_of
 from .buffers import describe_statement
 from .prim_func import is_symbol
@@ -20,15 +21,13 @@ from .relax_control import RETURN, ControlParser
 from .relax_reader import (
     EXTERNAL,
     ExternName,
-    FunctionName,
-    ModuleName,
     NotOutput,
     Options,
     RelaxReader,
     Signature,
 )
 from .relax_values import ValueParser
-from .scope import Scope
+from .scope import FunctionName, ModuleName, Scope
 from .script_calls import META
 
 
@@ -193,7 +192,10 @@ class RelaxFuncParser(RelaxReader):
         if isinstance(call, ast.Call) and path == "R.output":
             self._output(call)
         elif isinstance(call, ast.Call) and path == "R.func_attr" and len(call.args) == 1:
-            self.attrs |= dictionary(self.exprs.eval(call.args[0])).data
+            tensors = [relax.DataAttr(data) for data in self.constants]
+            with self.scope.nested() as frame:
+                frame["metadata"] = {KEY: tensors}
+                self.attrs |= dictionary(self.exprs.eval(call.args[0])).data
         else:
             self._unused(call)
 

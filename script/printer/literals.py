@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -24,6 +24,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute
 
 from ...dialects.dtypes import dtype_name
+from ...dialects.relax import DataAttr
 
 
 def quote(text: str) -> str:
@@ -69,10 +70,11 @@ def typed_int(value: int, dtype: str) -> str:
     return f"T.{dtype}({value})"
 
 
-def attribute_text(attribute: Attribute) -> str:
+def attribute_text(attribute: Attribute, tensor: Callable[[DataAttr], str] | None = None) -> str:
     """An attribute of a function, loop or block as a Python expression.
 
     Plain ints are i64, plain floats f64, ``None`` is a unit; other widths say so: ``T.int32(4)``.
+    `tensor` gives the text of a tensor.
     Raises ValueError for an attribute that has no such form.
     """
     match attribute:
@@ -88,18 +90,22 @@ def attribute_text(attribute: Attribute) -> str:
             return _float_text(cast("FloatAttr[Any]", attribute))
         case ArrayAttr():
             items = attribute.data
-            return f"[{', '.join(attribute_text(a) for a in items)}]"
+            return f"[{', '.join(attribute_text(a, tensor) for a in items)}]"
         case DenseArrayBase():
             return str(list(cast("DenseArrayBase[Any]", attribute).get_values()))
         case DictionaryAttr(data=entries):
-            return dictionary_text(entries)
+            return dictionary_text(entries, tensor)
+        case DataAttr() if tensor is not None:
+            return tensor(attribute)
         case _:
             raise ValueError(f"expected an attribute that TVMScript can express, got {attribute}")
 
 
-def dictionary_text(entries: Mapping[str, Attribute]) -> str:
-    """``{"key": value}`` sorted by key."""
-    items = (f"{quote(k)}: {attribute_text(v)}" for k, v in sorted(entries.items()))
+def dictionary_text(
+    entries: Mapping[str, Attribute], tensor: Callable[[DataAttr], str] | None = None
+) -> str:
+    """``{"key": value}`` sorted by key; `tensor` as in `attribute_text`."""
+    items = (f"{quote(k)}: {attribute_text(v, tensor)}" for k, v in sorted(entries.items()))
     return f"{{{', '.join(items)}}}"
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...dialects.dtypes import element_type
-from ...dialects.relax import ConstantOp, TensorData
+from ...dialects.relax import ConstantOp, DataAttr, TensorData
 from ...dialects.relax.constant import storage_dtype
 from .literals import quote, shortest
 from .writer import Writer
@@ -37,10 +37,13 @@ def _read(entry: Mapping[str, Any]) -> TensorData:
 
 
 class Metadata:
-    """Numbers the constants that are not written in place, by first appearance."""
+    """Numbers the constants that are not written in place, by first appearance.
+
+    They are constants of a function, or tensors among its attributes.
+    """
 
     def __init__(self) -> None:
-        self._numbers: dict[ConstantOp, int] = {}
+        self._numbers: dict[ConstantOp | DataAttr, int] = {}
 
     @property
     def is_empty(self) -> bool:
@@ -50,23 +53,31 @@ class Metadata:
     @property
     def constants(self) -> list[TensorData]:
         """The numbered constants, in order."""
-        return [op.value.data for op in self._numbers]
+        return [_data(given) for given in self._numbers]
 
     def constant(self, op: ConstantOp) -> str:
         """``R.const(1.0, "float32")`` for a scalar, else ``metadata["relax.…"][0]``."""
         data = op.value.data
         if data.shape == () and data.array is not None:
             return f"R.const({_scalar(data)}, {quote(data.dtype)})"
-        return f"metadata[{quote(KEY)}][{self._numbers.setdefault(op, len(self._numbers))}]"
+        return self.reference(op)
+
+    def reference(self, given: ConstantOp | DataAttr) -> str:
+        """``metadata["relax.…"][0]``."""
+        return f"metadata[{quote(KEY)}][{self._numbers.setdefault(given, len(self._numbers))}]"
 
     def write(self, writer: Writer) -> None:
         """Write ``metadata = {…}``; raises ValueError for a constant whose data was not given."""
         with writer.indented("metadata = {"):
             with writer.indented(f"{quote(KEY)}: ["):
-                for op in self._numbers:
-                    writer.line(f"{_entry(op.value.data)},")
+                for data in self.constants:
+                    writer.line(f"{_entry(data)},")
             writer.line("],")
         writer.line("}")
+
+
+def _data(given: ConstantOp | DataAttr) -> TensorData:
+    return given.value.data if isinstance(given, ConstantOp) else given.data
 
 
 def _entry(data: TensorData) -> str:

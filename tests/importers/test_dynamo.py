@@ -268,3 +268,24 @@ def test_numbers_and_tables_that_the_graph_holds():
     x, y = torch.ones(3, 3, 3), torch.ones(3, 3, 3)
     torch.testing.assert_close(compiled(x), function(y))
     torch.testing.assert_close(x, y)
+
+
+def test_relax_dynamo_is_the_backend_with_a_pipeline():
+    reference, x = model(), torch.randn(3, 8)
+    compiled = torch.compile(reference, backend=relax.frontend.torch.relax_dynamo("zero"))
+    with torch.no_grad():
+        torch.testing.assert_close(compiled(x), reference(x), rtol=1e-4, atol=1e-5)
+
+
+def test_captured_subgraphs_are_functions():
+    def function(x: Any, y: Any) -> Any:
+        z = x / (y.sin() + 2)
+        return z * 2 if y.sum() < 100 else z
+
+    x, y = torch.ones(4), torch.arange(4.0)
+    mod = relax.frontend.torch.dynamo_capture_subgraphs(function, x, y=y)
+    executable = relax.build(mod)
+    below, z = executable["subgraph_0"](y, x)  # TorchDynamo's order of inputs
+    assert bool(below.numpy())
+    result = torch.from_dlpack(executable["subgraph_1"](z))
+    torch.testing.assert_close(result, function(x, y), rtol=1e-5, atol=1e-6)

@@ -8,6 +8,7 @@ import pytest
 
 import xrelax
 from xrelax import relax
+from xrelax.runtime import XRelaxWarning
 
 torch = pytest.importorskip("torch")
 frontend = relax.frontend.torch
@@ -277,3 +278,26 @@ def test_program_from_a_file(tmp_path: Any):
     torch.export.save(exported(Perceptron(), torch.ones(4, 8), **dynamic()), tmp_path / "m.pt2")
     mod = frontend.from_exported_program(torch.export.load(tmp_path / "m.pt2"))
     assert relax.build(mod)["main"](torch.ones(3, 8))[0].shape == (3, 4)
+
+
+def test_input_that_changes_must_be_a_result():
+    class Doubles(torch.nn.Module):
+        def __init__(self, returns: bool) -> None:
+            super().__init__()
+            self.returns = returns
+
+        def forward(self, x: Any) -> Any:
+            x.mul_(2)
+            return x if self.returns else x + 1
+
+    x = torch.ones(2)
+    program = exported(Doubles(returns=True), x)
+    with pytest.warns(XRelaxWarning, match=r"^the program changes input 'x' at .*mul_") as caught:
+        mod = frontend.from_exported_program(program, unwrap_unit_return_tuple=True)
+    assert caught[0].filename == __file__
+    assert relax.build(mod)["main"](x).numpy().tolist() == [2, 2]
+    assert x.tolist() == [1, 1]
+    with pytest.raises(ValueError, match="got one that changes input 'x'"):
+        frontend.from_exported_program(exported(Doubles(returns=False), x))
+    with pytest.raises(ValueError, match="got one that changes input 'x'"):
+        xrelax.compile(Doubles(returns=True), (x,))

@@ -257,7 +257,7 @@ def test_a_folder_without_the_right_to_write_is_read(folder, path, compiled):
 
 def test_a_file_that_was_just_written_is_not_stored(folder, path, compiled, monkeypatch):
     """A write at the same tick of the clock might follow the reading."""
-    monkeypatch.setattr(model_cache, "SETTLED", 2_000_000_000)
+    monkeypatch.setattr(model_cache, "SETTLED", 10**15)
     path.touch()
     for _ in range(2):
         check(xrelax.compile(path))

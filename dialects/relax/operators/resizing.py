@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import reduce
 from operator import add
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition, opt_prop_def
 
 from ...dtypes import element_type, is_float
@@ -56,6 +57,15 @@ class ResizeOp(UnaryOp, ABC):
     out_dtype = opt_prop_def(OutDType())
     scales = opt_prop_def(Floats(default=None))
     antialias = opt_prop_def(Bool(default=False))
+
+    @classmethod
+    def encode(cls, attributes: Mapping[str, Any]) -> dict[str, Attribute]:
+        """Without a `roi` of zeros, TVM's default, unless the mode takes that part."""
+        given, zeros = dict(attributes), [0] * 2 * len(cls.SPATIAL)
+        crops = given.get("coordinate_transformation_mode") == "tf_crop_and_resize"
+        if not crops and list(given.get("roi") or ()) == zeros:
+            del given["roi"]
+        return super().encode(given)
 
     @classmethod
     def dims(cls, sizes: Sequence[IntExpr], attributes: dict[str, Any]) -> dict[str, ResizedDim]:

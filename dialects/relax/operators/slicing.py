@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -40,6 +40,17 @@ class StridedSliceOp(OperatorOp):
     strides = opt_prop_def(Ints(default=None))
     assume_inbound = opt_prop_def(Bool(default=False))
     assembly_format = "$x attr-dict `:` type($x) `->` type($result)"
+
+    @classmethod
+    def encode(cls, attributes: Mapping[str, Any]) -> dict[str, Attribute]:
+        """Without strides that are all 1, the default."""
+        given = dict(attributes)
+        axes, strides = (given.get(name) for name in ("axes", "strides"))
+        if isinstance(axes, Sequence) and isinstance(strides, Sequence):
+            steps, count = cast("Sequence[Any]", strides), len(cast("Sequence[Any]", axes))
+            if len(steps) == count and all(isinstance(s, int) and s == 1 for s in steps):
+                del given["strides"]
+        return super().encode(given)
 
     @classmethod
     def _steps(cls, attributes: dict[str, Any]) -> tuple[int, ...]:

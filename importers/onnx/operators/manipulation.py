@@ -62,13 +62,16 @@ def flatten(ctx: Context, x: Tensor, *, axis: int = 1) -> Tensor:
 @converts("Squeeze")
 def squeeze_by_attribute(ctx: Context, x: Tensor, *, axes: list[int] | None = None) -> Tensor:
     """The tensor without dims of 1; axes are an attribute before opset 13."""
+    given = axes
     if axes is None:
         if symbols := {s for d in x.dims for s in d.symbols()}:
             raise SizeDependent(symbols, "which dims are 1")
         axes = [a for a, d in enumerate(x.dims) if d == ONE]
     removed = axes_of(axes, x.rank)
     x = ctx.fitted(x, [ONE if a in removed else d for a, d in enumerate(x.dims)])
-    return ctx.reshape(x, [d for a, d in enumerate(x.dims) if a not in removed])
+    if x.known is not None or not removed:
+        return ctx.reshape(x, [d for a, d in enumerate(x.dims) if a not in removed])
+    return ctx.emit("squeeze", x, axis=given)
 
 
 @converts("Squeeze", since=13)
@@ -84,7 +87,9 @@ def unsqueeze_by_attribute(ctx: Context, x: Tensor, *, axes: list[int]) -> Tenso
     added = axes_of(axes, rank)
     if len(set(added)) < len(added):
         raise ValueError(f"expected different axes, got {axes}")
-    return ctx.reshape(x, [ONE if a in added else next(dims) for a in range(rank)])
+    if x.known is not None or not added:
+        return ctx.reshape(x, [ONE if a in added else next(dims) for a in range(rank)])
+    return ctx.emit("expand_dims", x, axis=axes)
 
 
 @converts("Unsqueeze", since=13)

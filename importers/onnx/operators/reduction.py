@@ -16,13 +16,18 @@ Reduction: TypeAlias = Callable[[Formula, list[int], bool], Formula]
 """A reduction of a formula over axes, which are kept as dims of 1 or not; axes may be none."""
 
 
+class AllAxes(list[int]):
+    """The axes of a reduction that has none as an attribute or an input."""
+
+
 def folded(operator: str) -> Reduction:
     """A reduction that is an operator, and keeps the dtype."""
 
     def reduce(x: Formula, axes: list[int], keepdims: bool) -> Formula:
         if not axes:
             return x
-        return x.apply(operator, axis=axes, keepdims=keepdims).to(x.dtype)
+        given = None if isinstance(axes, AllAxes) else axes
+        return x.apply(operator, axis=given, keepdims=keepdims).to(x.dtype)
 
     return reduce
 
@@ -99,7 +104,8 @@ def converted(
     reduction: Reduction, ctx: Context, data: Tensor, axes: Sequence[int] | None, keepdims: int
 ) -> Tensor:
     """A reduction over all axes, or those that are given, in the dtype of the data."""
-    chosen = list(range(data.rank)) if axes is None else sorted(axes_of(axes, data.rank))
+    every = AllAxes(range(data.rank))
+    chosen = every if axes is None else sorted(axes_of(axes, data.rank))
     found = reduction(Formula(ctx, data), chosen if data.rank else [], bool(keepdims))
     return ctx.astype(found.tensor, data.dtype)
 

@@ -56,6 +56,7 @@ def new_full(ctx: Context, x: Value, size: Any, fill_value: Any, **_: Any) -> Va
 @converts(
     "aten.empty.memory_format",
     "aten.empty_like.default",
+    "aten.empty_permuted.default",
     "aten.empty_strided.default",
     "aten.new_empty.default",
     "aten.new_zeros.default",

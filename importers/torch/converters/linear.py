@@ -68,7 +68,7 @@ def addmm(ctx: Context, x: Value, mat1: Value, mat2: Value, beta: Any = 1, alpha
     weight = _transposed(mat2)
     if weight is not None and (beta, alpha) == (1, 1) and dims_of(x) == dims_of(weight)[:1]:
         return ctx.op("linear", mat1, weight, x)
-    return _sum(ctx, x, ctx.op("matmul", mat1, mat2), beta, alpha)
+    return scaled_sum(ctx, x, ctx.op("matmul", mat1, mat2), beta, alpha)
 
 
 @converts("aten.baddbmm.default", "aten.addmv.default")
@@ -76,7 +76,7 @@ def baddbmm(
     ctx: Context, x: Value, batch1: Value, batch2: Value, beta: Any = 1, alpha: Any = 1
 ) -> Value:
     """``beta * x + alpha * (batch1 @ batch2)``."""
-    return _sum(ctx, x, ctx.op("matmul", batch1, batch2), beta, alpha)
+    return scaled_sum(ctx, x, ctx.op("matmul", batch1, batch2), beta, alpha)
 
 
 @converts("aten.addbmm.default")
@@ -85,10 +85,11 @@ def addbmm(
 ) -> Value:
     """``beta * x + alpha * sum(batch1 @ batch2)`` over the batch."""
     product = ctx.op("matmul", batch1, batch2)
-    return _sum(ctx, x, ctx.op("sum", product, axis=[0]), beta, alpha)
+    return scaled_sum(ctx, x, ctx.op("sum", product, axis=[0]), beta, alpha)
 
 
-def _sum(ctx: Context, x: Value, product: Value, beta: Any, alpha: Any) -> Value:
+def scaled_sum(ctx: Context, x: Value, product: Value, beta: Any, alpha: Any) -> Value:
+    """``beta * x + alpha * product``."""
     dtype = dtype_of(product)
     if alpha != 1:
         product = binary(ctx, "multiply", product, alpha, dtype)

@@ -123,7 +123,8 @@ def batch_norm(
     dtype = dtype_of(x)
     scale, shift = _weights(ctx, weight, bias, dims_of(x)[1:2], dtype)
     statistics = [ctx.astype(s, dtype) for s in (running_mean, running_var)]
-    return ctx.fields(ctx.op("nn.batch_norm", x, scale, shift, *statistics, axis=1, epsilon=eps))[0]
+    given: dict[str, Any] = {"axis": 1, "epsilon": eps, "momentum": momentum}
+    return ctx.field(ctx.op("nn.batch_norm", x, scale, shift, *statistics, **given), 0)
 
 
 @converts("aten._native_batch_norm_legit_no_training.default")

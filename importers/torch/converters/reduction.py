@@ -27,7 +27,8 @@ def axes_of(x: Value, dim: Dims) -> list[int]:
     return [axis_of(d, rank) for d in given] if rank else []
 
 
-def _reduced(ctx: Context, operator: str, x: Value, dim: Dims, keepdim: bool) -> Value:
+def reduced(ctx: Context, operator: str, x: Value, dim: Dims, keepdim: bool) -> Value:
+    """A reduction over dims, all for None; a tensor of rank 0 stays as it is."""
     if not dims_of(x):
         return x
     axes = [dim] if isinstance(dim, int) else list(dim or ()) or None
@@ -39,7 +40,7 @@ def sum_(
     ctx: Context, x: Value, dim: Dims = None, keepdim: bool = False, dtype: Any = None
 ) -> Value:
     """The sum over dims; of integers and bools as int64."""
-    return _reduced(ctx, "sum", ctx.astype(x, ctx.dtype), dim, keepdim)
+    return reduced(ctx, "sum", ctx.astype(x, ctx.dtype), dim, keepdim)
 
 
 @converts("aten.mean.default", "aten.mean.dim")
@@ -47,7 +48,7 @@ def mean(
     ctx: Context, x: Value, dim: Dims = None, keepdim: bool = False, dtype: Any = None
 ) -> Value:
     """The mean over dims."""
-    return _reduced(ctx, "mean", ctx.astype(x, ctx.dtype), dim, keepdim)
+    return reduced(ctx, "mean", ctx.astype(x, ctx.dtype), dim, keepdim)
 
 
 @converts("aten.prod.default", "aten.prod.dim_int")
@@ -57,7 +58,7 @@ def prod(
     """The product over dims."""
     if isinstance(dim, torch.dtype):
         dim = None
-    return _reduced(ctx, "prod", ctx.astype(x, ctx.dtype), dim, keepdim)
+    return reduced(ctx, "prod", ctx.astype(x, ctx.dtype), dim, keepdim)
 
 
 @converts("aten.amax.default")
@@ -75,7 +76,7 @@ def amin(ctx: Context, x: Value, dim: Dims = None, keepdim: bool = False) -> Val
 def _extremum(ctx: Context, operator: str, x: Value, dim: Dims, keepdim: bool) -> Value:
     if dtype_of(x) == "bool":
         operator = {"max": "any", "min": "all"}[operator]
-    return _reduced(ctx, operator, x, dim, keepdim)
+    return reduced(ctx, operator, x, dim, keepdim)
 
 
 @converts("aten.max.default")
@@ -136,7 +137,7 @@ def argmin(ctx: Context, x: Value, dim: int | None = None, keepdim: bool = False
 
 def _truths(operator: str) -> Callable[..., Value]:
     def convert(ctx: Context, x: Value, dim: Dims = None, keepdim: bool = False) -> Value:
-        return ctx.astype(_reduced(ctx, operator, truth(ctx, x), dim, keepdim), ctx.dtype)
+        return ctx.astype(reduced(ctx, operator, truth(ctx, x), dim, keepdim), ctx.dtype)
 
     return convert
 
@@ -145,9 +146,10 @@ for _name in ("any", "all"):
     converts(*(f"aten.{_name}.{o}" for o in ("default", "dim", "dims")))(_truths(_name))
 
 
-def _moment(
+def moment(
     ctx: Context, operator: str, x: Value, dim: Any, correction: Any, keepdim: bool
 ) -> Value:
+    """The variance or the standard deviation over dims, with a correction of the count."""
     # The older overloads have a bool here: whether to divide by the count minus 1.
     if isinstance(dim, bool):
         dim, correction = None, int(dim)
@@ -164,7 +166,7 @@ def _deviation(operator: str) -> Callable[..., Value]:
         correction: Any = None,
     ) -> Value:  # fmt: skip
         correction = int(unbiased) if correction is None else correction
-        return _moment(ctx, operator, x, dim, correction, keepdim)
+        return moment(ctx, operator, x, dim, correction, keepdim)
 
     return convert
 
@@ -180,8 +182,8 @@ def var_mean(
     ctx: Context, x: Value, dim: Dims = None, correction: Any = None, keepdim: bool = False
 ) -> tuple[Value, Value]:
     """The variance and the mean over dims."""
-    variance = _moment(ctx, "variance", x, dim, correction, keepdim)
-    return variance, _reduced(ctx, "mean", x, dim, keepdim)
+    variance = moment(ctx, "variance", x, dim, correction, keepdim)
+    return variance, reduced(ctx, "mean", x, dim, keepdim)
 
 
 @converts("aten.linalg_vector_norm.default")
@@ -191,16 +193,16 @@ def vector_norm(
     """The norm of the vectors along dims."""
     size = ctx.op("abs", ctx.astype(x, ctx.dtype))
     if ord in (float("inf"), -float("inf")):
-        return _reduced(ctx, "max" if ord > 0 else "min", size, dim, keepdim)
+        return reduced(ctx, "max" if ord > 0 else "min", size, dim, keepdim)
     if ord == 1:
-        return _reduced(ctx, "sum", size, dim, keepdim)
+        return reduced(ctx, "sum", size, dim, keepdim)
     if ord == 0:
         nonzero = ctx.astype(truth(ctx, x), ctx.dtype)
-        return _reduced(ctx, "sum", nonzero, dim, keepdim)
+        return reduced(ctx, "sum", nonzero, dim, keepdim)
     # The intermediate sum would overflow in half precision.
     wide = ctx.astype(size, "float32" if ctx.dtype in ("float16", "bfloat16") else ctx.dtype)
     powers = binary(ctx, "power", wide, ord) if ord != 2 else ctx.op("multiply", wide, wide)
-    total = _reduced(ctx, "sum", powers, dim, keepdim)
+    total = reduced(ctx, "sum", powers, dim, keepdim)
     root = ctx.op("sqrt", total) if ord == 2 else binary(ctx, "power", total, 1 / ord)
     return ctx.astype(root, ctx.dtype)
 
@@ -245,8 +247,8 @@ def histc(ctx: Context, x: Value, bins: int = 100, min: Any = 0, max: Any = 0) -
 def logsumexp(ctx: Context, x: Value, dim: Dims, keepdim: bool = False) -> Value:
     """``log(sum(exp(x)))`` without overflow."""
     x = ctx.astype(x, float_of(dtype_of(x)))
-    largest = _reduced(ctx, "max", x, dim, True)
+    largest = reduced(ctx, "max", x, dim, True)
     finite = ctx.op("where", ctx.op("isfinite", largest), largest, ctx.number(0, dtype_of(x)))
-    total = _reduced(ctx, "sum", ctx.op("exp", ctx.op("subtract", x, finite)), dim, keepdim)
+    total = reduced(ctx, "sum", ctx.op("exp", ctx.op("subtract", x, finite)), dim, keepdim)
     kept = ctx.reshape(finite, dims_of(total))
     return ctx.op("add", ctx.op("log", total), kept)

@@ -115,8 +115,8 @@ tir.prim_func @memory(%X: !tir.buffer<[16, n], f32>, %ok: i1) {
   tir.for %i in (0, 4) {
     // CHECK: %V = tir.match_buffer %X[%i * 4, 0] : !tir.buffer<[16, n], f32> to !tir.buffer<[4, n], f32>
     %V = tir.match_buffer %X[%i * 4, 0] : !tir.buffer<[16, n], f32> to !tir.buffer<[4, n], f32>
-    // CHECK: %k = tir.apply (%i * %i * n + 1) mod 7
-    %k = tir.apply (%i * n * %i + 1) mod 7
+    // CHECK: %k = tir.apply (%i + %i * %i * n) mod (n + 1)
+    %k = tir.apply (%i * n * %i + %i) mod (n + 1)
     // CHECK: %c = tir.apply 7
     %c = tir.apply 3 + 4
     %v = tir.load %X[%i, %k] : !tir.buffer<[16, n], f32>

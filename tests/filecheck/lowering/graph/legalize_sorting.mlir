@@ -80,3 +80,13 @@ relax.func @any(%x: !relax.tensor<[m, n], f32>) -> !relax.tensor<[m, n], f32> {
   %0 = relax.sort %x : !relax.tensor<[m, n], f32> -> !relax.tensor<[m, n], f32>
   relax.return %0 : !relax.tensor<[m, n], f32>
 }
+
+// -----
+
+// An operator whose data says how many elements its result has stays as it is.
+// CHECK-LABEL: relax.func @data
+// CHECK-NEXT:    relax.unique %x
+relax.func @data(%x: !relax.tensor<[8], f32>) -> !relax.tensor<rank 1, f32> {
+  %0 = relax.unique %x : !relax.tensor<[8], f32> -> !relax.tensor<rank 1, f32>
+  relax.return %0 : !relax.tensor<rank 1, f32>
+}

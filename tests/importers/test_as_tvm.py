@@ -1,0 +1,134 @@
+"""Imports with the operators that TVM emits, compared with PyTorch, and with TVM's choices."""
+
+from typing import Any
+
+import pytest
+
+from xrelax import relax
+
+torch = pytest.importorskip("torch")
+frontend = relax.frontend.torch
+
+
+class Model(torch.nn.Module):
+    """A module around a function."""
+
+    def __init__(self, function: Any):
+        super().__init__()
+        self.function = function
+
+    def forward(self, *args: Any) -> Any:
+        return self.function(*args)
+
+
+def operators(mod: Any) -> list[str]:
+    names = [op.name.removeprefix("relax.") for op in mod.op.walk()]
+    return [n for n in names if n not in ("constant", "tuple", "tuple_get_item", "output")]
+
+
+F = torch.nn.functional
+X, Y, NUMBERS = torch.randn(3, 4), torch.randn(4, 5), torch.arange(6).reshape(2, 3)
+CORE = {
+    "clip": (lambda x: F.hardtanh(x, -0.5, 0.25), [X], ["clip"]),
+    "prelu": (lambda x, w: F.prelu(x, w), [X, torch.tensor([0.5])],
+              ["reshape", "greater", "multiply", "where"]),
+    "power of a float": (lambda x: x.abs() ** 1.5, [X], ["abs", "power"]),
+    "power of integers": (lambda x: x**4, [NUMBERS], ["multiply", "multiply", "multiply"]),
+    "addmm": (lambda a, x, y: torch.addmm(a, x, y, beta=0.5, alpha=2.0),
+              [torch.randn(3, 5), X, Y], ["matmul", "multiply", "multiply", "add"]),
+    "addmm without it": (lambda a, x, y: torch.addmm(a, x, y, beta=0),
+                         [torch.full((3, 5), torch.nan), X, Y], ["matmul"]),
+    "linear": (lambda x, w, b: F.linear(x, w, b), [X, Y.T, torch.randn(5)],
+               ["permute_dims", "matmul", "add"]),
+    "squeeze": (lambda x: F.avg_pool1d(x, 2), [torch.randn(1, 3, 8)],
+                ["expand_dims", "nn.avg_pool2d", "squeeze"]),
+    "concat": (lambda x: torch.cat([x, x * 2], -1), [X], ["multiply", "concat"]),
+    "tile": (lambda x: x.repeat(2, 1, 3), [X], ["tile"]),
+    "flip": (lambda x: x.flip(0, 1), [X], ["flip", "flip"]),
+    "slices": (lambda x: x[1::2, -3:-1], [X], ["strided_slice", "strided_slice"]),
+    "select": (lambda x: x[1] + x[-1], [X], ["take", "take", "add"]),
+    "split": (lambda x: x.split([1, 3], 1), [X], ["split"]),
+    "ranges": (lambda x: x + torch.arange(4, dtype=torch.int32), [X], ["arange", "astype", "add"]),
+    "filled": (lambda x: (torch.zeros(2), x.new_ones(3), torch.full_like(x, 1.5)), [X],
+               ["full", "full", "full_like"]),
+    "empty": (lambda x: torch.empty_like(x).shape[0] * x, [X], ["multiply"]),
+    "scans": (lambda x: (x.cumsum(-1, dtype=torch.int32), x.cumprod(0)), [X * 3],
+              ["cumsum", "cumprod"]),
+    "any": (lambda x: (x > 0.5).any(1), [X], ["greater", "astype", "max", "astype"]),
+    "variances": (lambda x: (x.var(), x.std(1, correction=2), x.var(0, correction=0)), [X],
+                  ["variance", "multiply", "variance", "multiply", "sqrt", "variance"]),
+    "norm": (lambda x: torch.linalg.vector_norm(x, 3, dim=1), [X],
+             ["abs", "power", "sum", "power"]),
+    "median": (lambda x: x.median(1), [torch.tensor([[1.0, 4, 2, 3], [1, torch.nan, 0, 2]])],
+               ["median"]),
+}  # fmt: skip
+
+
+def body(mod: Any) -> list[str]:
+    return [n for n in operators(mod) if n not in ("func", "dataflow", "return", "builtin.module")]
+
+
+@pytest.mark.parametrize("name", CORE)
+def test_operators_of_decomposed_programs(name: str):
+    function, inputs, expected = CORE[name]
+    program = torch.export.export(Model(function), tuple(inputs))
+    mod = frontend.from_exported_program(program, run_ep_decomposition=True)
+    found = [n for n in body(mod) if name != "linear" or n != "reshape"]
+    assert found == expected
+    assert_equal(relax.build(mod)["main"](*inputs), function(*inputs))
+
+
+def assert_equal(result: Any, expected: Any) -> None:
+    results, wanted = ([v] if torch.is_tensor(v) else list(v) for v in (result, expected))
+    for got, value in zip(results, wanted, strict=True):
+        torch.testing.assert_close(
+            torch.from_dlpack(got), value, rtol=1e-5, atol=1e-6, equal_nan=True
+        )
+
+
+LAYERS = {
+    "linear": (lambda x, w, b: F.linear(x, w, b), [X, Y.T, torch.randn(5)],
+               ["permute_dims", "matmul", "add"]),
+    "prelu": (lambda x, w: F.prelu(x, w), [X, torch.randn(4)], ["nn.prelu"]),
+    "outer": (torch.outer, [X[0], Y[0]], ["outer"]),
+    "square": (torch.square, [X], ["square"]),
+    "pixel_shuffle": (lambda x: F.pixel_shuffle(x, 2), [torch.randn(1, 8, 2, 3)],
+                      ["nn.pixel_shuffle"]),
+    "meshgrid": (lambda x, y: torch.meshgrid(x, y, indexing="xy"), [X[0], Y[0]], ["meshgrid"]),
+    "squeeze": (torch.squeeze, [torch.randn(1, 3, 1)], ["squeeze"]),
+    "split": (lambda x: x.split(2, -1), [X], ["split"]),
+    "chunk": (lambda x: x.chunk(3), [X], ["split"]),
+    "unbind": (lambda x: x.unbind(0), [X], ["split", "squeeze", "squeeze", "squeeze"]),
+    "einsum": (lambda x, y: torch.einsum("ij,jk->ki", x, y), [X, Y], ["einsum"]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_operators_of_layers(name: str):
+    function, inputs, expected = LAYERS[name]
+    program = torch.export.export(Model(function), tuple(inputs))
+    mod = frontend.from_exported_program(program, run_ep_decomposition=False)
+    assert body(mod) == expected
+    assert_equal(relax.build(mod)["main"](*inputs), function(*inputs))
+
+
+class Chunks(torch.nn.Module):
+    def forward(self, x: Any) -> Any:
+        return x.chunk(2, 1)
+
+
+def test_a_tuple_of_an_operator_is_the_result_of_a_graph():
+    mod = frontend.from_fx(torch.fx.symbolic_trace(Chunks()), [((3, 4), "float32")])
+    assert [op.name for op in mod.op.walk() if "tuple" in op.name] == []
+    assert_equal(relax.build(mod)["main"](X), X.chunk(2, 1))
+
+
+def test_symbols_have_the_names_of_pytorch():
+    shapes = {"x": {0: torch.export.Dim("batch", min=0, max=9)}}
+    program = torch.export.export(
+        Model(torch.sin).eval(), (X,), dynamic_shapes={"args": (shapes["x"],)}
+    )
+    (name,) = (str(s) for s in program.range_constraints)
+    mod = frontend.from_exported_program(program, run_ep_decomposition=True)
+    assert mod["main"].attrs["tir_var_lower_bound"] == {name: 0}
+    assert mod["main"].attrs["tir_var_upper_bound"] == {name: 9}
