@@ -24,6 +24,7 @@ from .runtime import get_global_func as get_global_func
 from .runtime import load_module as load_module
 from .runtime import register_func as register_func
 from .runtime import register_global_func as register_global_func
+from .runtime.data_type import DataType as DataType
 from .runtime.device import cuda as cuda
 from .runtime.device import device_from_target as device_from_target
 from .runtime.device import metal as metal

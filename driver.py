@@ -80,10 +80,12 @@ def build(
 def inspect_with(executable: Executable, module: ModuleOp, target: Target) -> None:
     """Let an executable be profiled and debugged by the module that it was compiled from."""
     from .debugging.debugger import Debugger
+    from .inspection import CodeInspector
     from .profiling.profiler import Profiler
 
     executable.profiler = Profiler(module, target)
     executable.debugger = Debugger(module, target)
+    executable.inspector = CodeInspector(module, target)
 
 
 def _bound(module: ModuleOp, params: Mapping[str, Any]) -> ModuleOp:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from xdsl.dialects.builtin import ModuleOp
@@ -121,6 +122,23 @@ def text_of(module: ModuleOp, target: Target, stage: str, function: str | None =
     from .compilation import code_text
 
     return code_text(module, target, stage, function)
+
+
+@dataclass(frozen=True)
+class CodeInspector:
+    """The texts of the code that a module is compiled to."""
+
+    module: ModuleOp
+    target: Target
+
+    def text(self, stage: str) -> str:
+        """The module at a stage of `TEXT_NAMES`, such as "asm"."""
+
+        def text() -> str:
+            with without_collector():
+                return text_of(self.module, self.target, stage)
+
+        return with_deep_stack(self.module, text)
 
 
 def _function_of(module: ModuleOp, name: str) -> Operation:

@@ -10,7 +10,8 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 from importlib.abc import Loader, MetaPathFinder
-from importlib.machinery import ModuleSpec
+from importlib.machinery import ModuleSpec, PathFinder
+from importlib.util import find_spec
 from types import ModuleType
 from typing import Any
 
@@ -56,6 +57,8 @@ NAMES: dict[str, str] = {
     **{f"arith.{n}": f".te.{file}:{n}" for file, names in _ITER_MAPS.items() for n in names},
     "arith.detect_clip_bound": ".te.linear:detect_clip_bound",
     "arith.detect_linear_equation": ".te.linear:detect_linear_equation",
+    "arith.estimate_region_lower_bound": ".te.region_bounds:estimate_region_lower_bound",
+    "arith.estimate_region_upper_bound": ".te.region_bounds:estimate_region_upper_bound",
     "build": ".driver:build",
     "error.OpError": ".dialects.diagnostics:OpError",
     "error.TVMError": ".dialects.diagnostics:TVMError",
@@ -93,7 +96,9 @@ NAMES: dict[str, str] = {
     **{f"{name}.utils.TempDirectory": ".runtime.temporary:TempDirectory" for name in _UTILITIES},
     **{f"{name}.utils.tempdir": ".runtime.temporary:tempdir" for name in _UTILITIES},
     "rpc.LocalSession": ".runtime.rpc:LocalSession",
+    **{f"{place}DataType": ".runtime.data_type:DataType" for place in ("", "runtime.")},
     "runtime.convert": ".runtime:convert",
+    "runtime.module.BenchmarkResult": ".runtime.timing:BenchmarkResult",
     "runtime.XRelaxWarning": ".runtime:XRelaxWarning",
     "runtime.num_threads": ".runtime:num_threads",
     "runtime.set_num_threads": ".runtime:set_num_threads",
@@ -199,21 +204,31 @@ NAMES: dict[str, str] = {
     "tir.Schedule": ".tir.schedule:Schedule",
     "tir.ScheduleError": ".tir.schedule:ScheduleError",
     "tir.TensorIntrin": ".tir.tensor_intrin:TensorIntrin",
+    "tir.tensor_intrin": ".tir.tensor_intrin",
+    "tir.tensor_intrin.arm_cpu": ".tir.tensor_intrin.arm_cpu",
+    "tir.tensor_intrin.x86": ".tir.tensor_intrin.x86",
+    "tir.meta_schedule": ".meta_schedule",
+    "tir.ProducerLoad": ".te.tensor:producer_load",
     "tir.For": ".tir.statements:For",
     "tir.SBlock": ".tir.statements:SBlock",
     "tir.Var": ".te:var",
+    "tir.call_extern": ".te.foreign:call_extern",
     "tir.const": ".te:const",
+    "tir.decl_buffer": ".ir.buffers:decl_buffer",
     "tir.is_buffer_var": ".ir.buffers:is_buffer_var",
     "tir.schedule": ".tir.schedule",
+    "tir.schedule.transform": ".tir.schedule_transform",
     "s_tir": ".tir",
     "s_tir.meta_schedule": ".meta_schedule",
     "s_tir.Schedule": ".tir.schedule:Schedule",
     "s_tir.ScheduleError": ".tir.schedule:ScheduleError",
     "s_tir.TensorIntrin": ".tir.tensor_intrin:TensorIntrin",
     "s_tir.schedule": ".tir.schedule",
+    "s_tir.schedule.transform": ".tir.schedule_transform",
     # other spellings, of 2022 to 2026
     "TVMError": ".dialects.diagnostics:TVMError",
     "arith.IntSet": ".te.ranges:IntervalSet",
+    "arith.estimate_region_strict_bound": ".te.region_bounds:estimate_region_lower_bound",
     "arith.analyzer.Analyzer": ".te.analyzer:Analyzer",
     "ffi.Array": "builtins:tuple",
     "ffi.get_global_func": ".runtime:get_global_func",
@@ -274,6 +289,11 @@ NAMES: dict[str, str] = {
     "tensor": ".runtime:array",
     **{f"testing.utils.{name}": f".testing.numerics:{name}" for name in _COMPARISONS},
     "tir.SizeVar": ".te:var",
+    "tir.expr.FloatImm": ".te.literals:FloatImm",
+    "tir.expr.IntImm": ".te.literals:IntImm",
+    "tir.expr.ProducerLoad": ".te.tensor:producer_load",
+    "tir.expr.StringImm": ".te.literals:StringImm",
+    "tir.expr.Var": ".te:var",
     "tir.build": ".driver:build",
     "tirx": ".tir",
 }
@@ -319,18 +339,27 @@ def resolve(prefix: str, name: str) -> Any:
 
 
 class NameFinder(MetaPathFinder, Loader):
-    """Lets import statements reach the modules and namespaces of the table: ``relax.dpl``."""
+    """Lets import statements reach what the table names: ``relax.dpl``, ``s_tir.schedule``.
+
+    A module has one object under all names, also where only the package is in the table.
+    """
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
         package, _, name = fullname.partition(".")
-        if package != __package__ or not (f"{name}." in _PREFIXES or _is_module(NAMES.get(name))):
+        if package != __package__ or not (_module_of(name) or self._is_namespace(fullname, path)):
             return None
         return ModuleSpec(fullname, self, is_package=True)
 
+    def _is_namespace(self, fullname: str, path: Sequence[str] | None) -> bool:
+        is_prefix = f"{fullname.partition('.')[2]}." in _PREFIXES
+        return is_prefix and PathFinder.find_spec(fullname, path) is None
+
     def create_module(self, spec: ModuleSpec) -> ModuleType:
-        found: ModuleType = resolve("", spec.name.partition(".")[2])
+        name = spec.name.partition(".")[2]
+        actual = _module_of(name)
+        found = resolve("", name) if actual is None else import_module(f"{__package__}.{actual}")
         self._own_spec = found.__spec__
         return found
 
@@ -339,10 +368,18 @@ class NameFinder(MetaPathFinder, Loader):
         module.__spec__ = self._own_spec
 
 
-def _is_module(entry: str | None) -> bool:
-    return entry is not None and ":" not in entry
+def _module_of(name: str) -> str | None:
+    """The module that another name of the table, or one below it, stands for."""
+    parts = name.split(".")
+    for count in range(len(parts), 0, -1):
+        entry = NAMES.get(".".join(parts[:count]))
+        if entry is not None and ":" not in entry:
+            actual = ".".join([entry.removeprefix("."), *parts[count:]])
+            is_there = actual != name and find_spec(f"{__package__}.{actual}") is not None
+            return actual if is_there else None
+    return None
 
 
 _PREFIXES = {n[: i + 1] for n in NAMES for i, c in enumerate(n) if c == "."}
 
-sys.meta_path.append(NameFinder())
+sys.meta_path.insert(0, NameFinder())

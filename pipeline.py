@@ -26,6 +26,7 @@ PASSES: dict[str, str] = {
         ".lowering.graph.attach_layout_free_buffers:AttachAttrLayoutFreeBuffersPass"
     ),
     "block-sums": ".lowering.loops.block_sums:BlockSumsPass",
+    "call-tir-rewrite": ".lowering.graph.call_tir_rewrite:CallTIRRewritePass",
     "canonicalize-bindings": ".lowering.graph.canonicalize_bindings:CanonicalizeBindingsPass",
     "bundle-model-params": ".lowering.graph.bundle_model_params:BundleModelParamsPass",
     "combine-parallel-matmul": (
@@ -51,6 +52,8 @@ PASSES: dict[str, str] = {
         ".lowering.graph.eliminate_common_subexpr:EliminateCommonSubexprPass"
     ),
     "expand-matmul-of-sum": ".lowering.graph.expand_matmul_of_sum:ExpandMatmulOfSumPass",
+    "flatten-norms": ".lowering.graph.flatten_norms:FlattenNormsPass",
+    "expand-tuple-arguments": (".lowering.graph.expand_tuple_arguments:ExpandTupleArgumentsPass"),
     "fold-constant": ".lowering.graph.fold_constant:FoldConstantPass",
     "fuse-ops": ".lowering.graph.fuse_ops:FuseOpsPass",
     "fuse-ops-by-pattern": ".lowering.graph.fuse_ops_by_pattern:FuseOpsByPatternPass",
@@ -59,10 +62,16 @@ PASSES: dict[str, str] = {
     "gradient": ".lowering.graph.gradient:GradientPass",
     "hoist-invariants": ".lowering.loops.hoist_invariants:HoistInvariantsPass",
     "hoist-to-load": ".lowering.runtime.hoist_to_load:HoistToLoadPass",
+    "kill-after-last-use": ".lowering.runtime.kill_after_last_use:KillAfterLastUsePass",
+    "inline-private-functions": (
+        ".lowering.graph.inline_private_functions:InlinePrivateFunctionsPass"
+    ),
+    "inline-producers": ".lowering.schedule.inline_producers:InlineProducersPass",
     "lambda-lift": ".lowering.graph.lambda_lift:LambdaLiftPass",
     "lift-transform-params": ".lowering.graph.lift_transform_params:LiftTransformParamsPass",
     "lift-workspace": ".lowering.runtime.lift_workspace:LiftWorkspacePass",
     "legalize-ops": ".lowering.graph.legalize_ops:LegalizeOpsPass",
+    "lower-alloc-tensor": ".lowering.runtime.lower_alloc_tensor:LowerAllocTensorPass",
     "lower-prims": ".lowering.graph.lower_prims:LowerPrimsPass",
     "lower-multi-reduction": ".lowering.loops.lower_multi_reduction:LowerMultiReductionPass",
     "merge-composite-functions": (
@@ -74,6 +83,7 @@ PASSES: dict[str, str] = {
     "prefetch-panels": ".lowering.loops.prefetch_panels:PrefetchPanelsPass",
     "promote-buffers": ".lowering.loops.promote_buffers:PromoteBuffersPass",
     "propagate-quantization": (".lowering.graph.propagate_quantization:PropagateQuantizationPass"),
+    "remove-purity-checking": ".lowering.graph.remove_purity_checking:RemovePurityCheckingPass",
     "remove-unused-outputs": ".lowering.graph.remove_unused_outputs:RemoveUnusedOutputsPass",
     "remove-unused-parameters": (
         ".lowering.graph.remove_unused_parameters:RemoveUnusedParametersPass"
@@ -91,7 +101,11 @@ PASSES: dict[str, str] = {
     "schedule-default": ".lowering.schedule.default:ScheduleDefaultPass",
     "specialize-prim-funcs": ".lowering.graph.specialize_prim_funcs:SpecializePrimFuncsPass",
     "split-loops": ".lowering.loops.split_loops:SplitLoopsPass",
+    "static-plan-block-memory": (
+        ".lowering.runtime.static_plan_block_memory:StaticPlanBlockMemoryPass"
+    ),
     "to-mixed-precision": ".lowering.graph.mixed_precision:ToMixedPrecisionPass",
+    "to-non-dataflow": ".lowering.graph.to_non_dataflow:ToNonDataflowPass",
     "topological-sort": ".lowering.graph.topological_sort:TopologicalSortPass",
     "unroll-loops": ".lowering.loops.unroll_loops:UnrollLoopsPass",
     "use-dot-products": ".lowering.graph.dot_products:UseDotProductsPass",
@@ -135,6 +149,7 @@ STAGES: list[Stage] = [
             "convert-convolution-to-matmul",
             "pack-weights",
             "decompose-split",
+            "flatten-norms",
             "fold-constant",
             "eliminate-common-subexpr",
             "dead-code-elimination",
@@ -143,6 +158,7 @@ STAGES: list[Stage] = [
     Stage(
         "tir",
         (
+            "inline-producers",
             "rewrite-dataflow-reshape",
             "legalize-ops",
             "annotate-tir-op-pattern",

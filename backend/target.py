@@ -1,5 +1,6 @@
 """`Target("llvm -mcpu=znver4")`: the processor that code is generated for, frozen and hashable."""
 
+import json
 import os
 import re
 import shlex
@@ -13,7 +14,7 @@ from ..runtime.llvm_binding import LLVM_LOCK, binding, initialize_all_targets, l
 from ..runtime.native import Machine
 from .errors import BackendError
 from .machine_model import CacheSizes, host_caches, model_text, parse_model
-from .target_names import verify_known, verify_signs, verify_supported
+from .target_names import TargetKind, verify_known, verify_signs, verify_supported
 from .targets import REGISTERED, architecture_of, architectures
 from .targets.architecture import Architecture, InstructionSet
 from .targets.machine_model import MachineModel
@@ -33,16 +34,17 @@ class Target:
     """A CPU that LLVM generates code for, with the properties that schedules query.
 
     `Target("llvm")` is the CPU that the process runs on. Options as in TVM: `-mcpu=NAME`,
-    `-mattr=+a,-b`, `-mtriple=TRIPLE`, `-num-cores=N`; or a dict, `{"kind": "llvm", "mcpu": …}`.
-    `-cache-sizes=L1,L2,L3` are bytes. Without a CPU's name they are this machine's, and so is the
-    number of cores; with one they are the defaults of `CacheSizes`, and the number is unknown.
+    `-mattr=+a,-b`, `-mtriple=TRIPLE`, `-num-cores=N`; or a dict, `{"kind": "llvm", "mcpu": …}`, or
+    its JSON. `-cache-sizes=L1,L2,L3` are bytes. Without a CPU's name they are this machine's, and
+    so is the number of cores; with one they are the defaults of `CacheSizes`, and the number is
+    unknown.
     `-model=NAME=VALUE,…` changes fields of the `MachineModel` for the schedules' cost model.
     `-math=accurate` selects math functions within 1 ulp, which `docs/math.md` compares with
     `-math=fast`. A `host` is kept, and has no effect. Raises `BackendError` for a kind other than
     `llvm` and for an unknown option, triple, processor, feature or value.
     """
 
-    kind: str
+    kind: TargetKind
     triple: str
     cpu: str
     features: str
@@ -59,15 +61,25 @@ class Target:
     """The times of a core's operations, for the cost model."""
     host: "Target | None"
 
-    def __init__(self, spec: "str | Mapping[str, Any] | Target" = "llvm", host: Any = None):
-        if isinstance(spec, Target):
-            fields = {name: getattr(spec, name) for name in Target.__slots__}
+    def __init__(self, target: "str | Mapping[str, Any] | Target" = "llvm", host: Any = None):
+        if isinstance(target, str) and target.startswith("{"):
+            target = _from_json(target)
+        if isinstance(target, Target):
+            fields = {name: getattr(target, name) for name in Target.__slots__}
+        elif isinstance(target, str):
+            fields = {**_named(target)}
         else:
-            fields = {**(_named(spec) if isinstance(spec, str) else _resolve(*_parse(spec)))}
+            fields = _resolve(*_parse(target))
+            host = host or target.get("host")
         if host is not None:
             fields["host"] = Target(host)
         for name, value in fields.items():
             object.__setattr__(self, name, value)
+
+    @staticmethod
+    def list_kinds() -> list[str]:
+        """The kinds of targets that there are: "llvm"."""
+        return [HOST]
 
     @staticmethod
     def current() -> "Target | None":
@@ -149,6 +161,14 @@ def _named(spec: str) -> dict[str, Any]:
     return _resolve(*_parse(spec))
 
 
+def _from_json(text: str) -> Mapping[str, Any]:
+    """The dict of a target's text; raises BackendError for text that is not JSON."""
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        raise BackendError(f"expected a target as JSON, got '{text}': {error}") from None
+
+
 def _parse(spec: str | Mapping[str, Any]) -> tuple[str, dict[str, str]]:
     """Kind and options of a target's text or dict."""
     if isinstance(spec, Mapping):
@@ -211,7 +231,7 @@ def _resolve(kind: str, options: dict[str, str]) -> dict[str, Any]:
             f"expected target option '-math' to be {' or '.join(_MATH)}, got '{math}'"
         )
     return {
-        "kind": kind,
+        "kind": TargetKind(kind),
         "triple": triple,
         "cpu": cpu,
         "features": features,

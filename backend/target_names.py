@@ -17,6 +17,17 @@ _STDERR = 2
 _UNKNOWN = re.compile(r"^'([^'\n]*)' is not a recognized (processor|feature) .*\n?", re.MULTILINE)
 
 
+class TargetKind(str):
+    """The kind of a target, a string with TVM's `name`: ``target.kind.name == "llvm"``."""
+
+    __slots__ = ()
+
+    @property
+    def name(self) -> str:
+        """The kind as a plain string."""
+        return str(self)
+
+
 def verify_supported(triple: str, cpu: str, features: str) -> None:
     """Raise BackendError for a processor without 64-bit code, for which LLVM aborts the process."""
     architecture = architecture_of(triple)

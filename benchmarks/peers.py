@@ -134,8 +134,8 @@ class Contestant:
         return self
 
 
-def ours(case: Case, package: str = "xrelax") -> Contestant:
-    """A graph function, compiled twice: without a cache, and from it.
+def graph_module(case: Case, package: str = "xrelax") -> tuple[Any, list[Any]]:
+    """A workload as a module with the function "main", and the values of its inputs.
 
     In bf16 it takes and returns numbers of bf16, as a module of PyTorch does that was moved to it.
     """
@@ -156,14 +156,20 @@ def ours(case: Case, package: str = "xrelax") -> Contestant:
             result = case.workload.function(GraphLanguage(relax, builder), *params, **constants)
             result = builder.emit_output(result)
         builder.emit_func_output(result)
-    module = builder.get()
+    return builder.get(), list(converted(case.inputs).values())
+
+
+def ours(case: Case, package: str = "xrelax") -> Contestant:
+    """A graph function, compiled twice: without a cache, and from it."""
+    relax = importlib.import_module(f"{package}.relax")
+    module, arrays = graph_module(case, package)
     seconds: list[float] = []
     with empty_cache():
         for _ in range(2):
             begin = time.perf_counter()
             executable = relax.build(module, case.target)
             seconds.append(time.perf_counter() - begin)
-    main, arrays = executable["main"], list(converted(case.inputs).values())
+    main = executable["main"]
     out = main(*arrays)
     facts = {"cold": seconds[0], "cached": seconds[1]}
     report = executable.profile("main", *arrays, repeat=3)

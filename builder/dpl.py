@@ -17,6 +17,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
 from ..dialects import relax
@@ -25,6 +27,7 @@ from ..ir.expr import Expr
 from ..ir.function import Function
 from ..lowering.graph import dataflow_pattern as core
 from ..lowering.graph.canonicalize_bindings import canonicalize_bindings
+from ..lowering.graph.eliminate_common_subexpr import EliminateCommonSubexprPass
 from ..names import resolve
 from .analysis import remove_all_unused
 from .dpl_context import PatternContext as PatternContext
@@ -188,9 +191,9 @@ def rewrite_call(pattern: DFPattern, rewriter: Rewriter, func: Function) -> Func
     It is called with the call and what the parts of the pattern have matched, in order of the
     program, so that what replaces a call can be part of a later match, until nothing changes. If it
     returns the call itself, the other alternatives of ``a | b`` are tried. Fields of known tuples
-    become values, and what is not used any more is removed. Raises ValueError or Diagnostic with
-    one line where the result is ill-typed, and ValueError where replacements match again and again:
-    more often than the function has lines.
+    become values, equal calls are computed once, and what is not used any more is removed. Raises
+    ValueError or Diagnostic with one line where the result is ill-typed, and ValueError where
+    replacements match again and again: more often than the function has lines.
     """
     limit = 1 + sum(1 for _ in func.op.walk())
     for _ in range(limit):
@@ -200,7 +203,15 @@ def rewrite_call(pattern: DFPattern, rewriter: Rewriter, func: Function) -> Func
             return remove_all_unused(func)
         assert isinstance(func.op, relax.FuncOp)
         canonicalize_bindings(func.op)
+        _share_equal_calls(func.op)
     raise ValueError(f"expected replacements to stop matching after {limit} rounds, they go on")
+
+
+def _share_equal_calls(func: relax.FuncOp) -> None:
+    """Compute once what several replacements compute."""
+    module = ModuleOp([func])
+    EliminateCommonSubexprPass().apply(Context(), module)
+    func.detach()
 
 
 def __getattr__(name: str) -> Any:

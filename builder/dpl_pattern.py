@@ -10,12 +10,14 @@ from xdsl.pattern_rewriter import RewritePattern
 
 from ..dialects import relax
 from ..dialects.dims import dims_of
+from ..dialects.sym import exprs_of
 from ..ir.call_parts import ExternFunc, GlobalVar, Op
 from ..ir.expr import Expr, Tuple, expression, view
 from ..ir.function import Function
 from ..ir.operators import to_value
-from ..ir.struct_info import to_type
+from ..ir.struct_info import shape_of, to_type
 from ..lowering.graph import dataflow_pattern as core
+from ..te.constant_dim import ConstantDim
 from .dpl_context import Linked, PatternContext
 from .dpl_insertion import ReplaceMatch
 
@@ -202,6 +204,9 @@ class CallPattern(DFPattern):
 
         A wildcard for the list of an operator that takes one matches the tuple of the operands.
         """
+        if isinstance(op, relax.CallTIROp) and op.tir_vars is not None:
+            variables = shape_of(exprs_of(op.tir_vars))
+            return dict(zip(self.args[len(op.args) :], variables, strict=False))
         if not isinstance(op, relax.OperatorOp):
             return {}
         known: dict[Any, Any] = {}
@@ -214,7 +219,14 @@ class CallPattern(DFPattern):
         names = [n for n in type(op).ORDER or kinds if n in kinds]
         values = expression(op).attrs
         extra = zip(self.args[len(op.operands) :], names, strict=False)
-        return known | {p: values[n] for p, n in extra}
+        return known | {p: _with_constants(values[n]) for p, n in extra}
+
+
+def _with_constants(value: Any) -> Any:
+    """The entry of an attribute with ints as TVM's operands have them: with `value`."""
+    if isinstance(value, list | tuple):
+        return tuple(map(_with_constants, value))  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
+    return ConstantDim(value) if type(value) is int else value
 
 
 class FunctionPattern(DFPattern):

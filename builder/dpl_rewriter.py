@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+from xdsl.ir import Operation
 
 from ..dialects import relax
+from ..ir.equality import structural_equal
 from ..ir.function import BaseFunc, Function
 from ..ir.module import IRModule
 from ..ir.transform import Pass, PassContext, PassInfo
-from ..lowering.functions import is_private
+from ..lowering.functions import is_private, unique_name
 from ..lowering.graph.dead_code import remove_all_unused
 from ..lowering.graph.rewrite_rule import RewriteRule, rewrite_by_rules
 from ..script.decorate import module_of_class
@@ -49,6 +52,7 @@ class PatternMatchingRewriter(Pass):
         return PatternMatchingRewriter([RewriteRule(pattern, replacement)], others)
 
     def __or__(self, other: PatternMatchingRewriter) -> PatternMatchingRewriter:
+        other = other._apart({f.name: f for f in self.functions})
         rules, functions = self.rules + other.rules, self.functions + other.functions
         return PatternMatchingRewriter(rules, functions)
 
@@ -60,7 +64,28 @@ class PatternMatchingRewriter(Pass):
         self._rewrite(op)
         return Function(op)
 
+    def _apart(self, taken: Mapping[str, BaseFunc]) -> PatternMatchingRewriter:
+        """The rewriter with names of functions that no other ones have."""
+        every, names = {*taken, *(f.name for f in self.functions)}, dict[str, str]()
+        for function in self.functions:
+            other = taken.get(function.name)
+            if other is not None and not structural_equal(other, function):
+                names[function.name] = unique_name(function.name, every)
+                every.add(names[function.name])
+        if not names:
+            return self
+        rules = [
+            RewriteRule(r.pattern, cast(relax.FuncOp, _renamed(r.replacement, names)))
+            for r in self.rules
+        ]
+        return PatternMatchingRewriter(
+            rules, [type(f)(cast(Any, _renamed(f.op, names))) for f in self.functions]
+        )
+
     def transform(self, mod: IRModule, ctx: PassContext) -> IRModule:
+        return self._apart({gv.name_hint: f for gv, f in mod.items()})._transform(mod)
+
+    def _transform(self, mod: IRModule) -> IRModule:
         for op in list(mod.op.ops):
             if isinstance(op, relax.FuncOp):
                 self._rewrite(op)
@@ -77,6 +102,18 @@ class PatternMatchingRewriter(Pass):
     def _rewrite(self, func: relax.FuncOp) -> None:
         if rewrite_by_rules(func, self.rules):
             remove_all_unused(func)
+
+
+def _renamed(func: Operation, names: Mapping[str, str]) -> Operation:
+    """A copy of a function where functions have other names, itself too if it is one of them."""
+    copy = func.clone()
+    for op in copy.walk():
+        for key in ("callee", "sym_name"):
+            name = str(op.properties.get(key, "")).strip('@"')
+            if name in names:
+                kind = type(op.properties[key])
+                op.properties[key] = kind(names[name])  # pyright: ignore[reportCallIssue]
+    return copy
 
 
 def _function(mod: IRModule, name: str) -> relax.FuncOp:

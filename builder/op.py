@@ -163,7 +163,7 @@ def alloc_tensor(shape: Any, dtype: str = "float32", runtime_device_index: int =
     """
     if runtime_device_index != 0:
         raise ValueError(f"expected device 0, got {runtime_device_index}")
-    return Call(Op.get("relax.alloc_tensor"), [shape], {"dtype": dtype})
+    return Call(Op.get("relax.builtin.alloc_tensor"), [shape], {"dtype": dtype})
 
 
 def prim_value(value: Any) -> Any:

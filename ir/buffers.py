@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from math import prod
 from typing import Any
 
 from xdsl.dialects.builtin import IndexType
 from xdsl.ir import BlockArgument, SSAValue
 
-from ..dialects.dtypes import dtype_name
-from ..dialects.tir import BufferType, PrimFuncOp
-from .struct_info import Shape, shape_of
+from ..dialects.dims import dim_of, dims_of
+from ..dialects.dtypes import dtype_name, element_type
+from ..dialects.int_expr import IntExpr
+from ..dialects.parameters import value_hint
+from ..dialects.tir import AllocBufferOp, BufferType, HandleType, PrimFuncOp
+from .struct_info import Shape, TensorStructInfo, shape_of
 
 
 class Buffer:
@@ -22,7 +27,7 @@ class Buffer:
         if not isinstance(ssa.type, BufferType):
             raise TypeError(f"expected a buffer, got a value of type {ssa.type}")
         self.ssa = ssa
-        self._type = ssa.type
+        self.type = ssa.type
 
     @property
     def name(self) -> str:
@@ -32,17 +37,53 @@ class Buffer:
     @property
     def shape(self) -> Shape:
         """The dims."""
-        return shape_of(self._type.dims)
+        return shape_of(self.type.dims)
 
     @property
     def dtype(self) -> str:
         """The dtype of the elements."""
-        return self._type.dtype
+        return self.type.dtype
 
     @property
     def scope(self) -> str:
         """Where the buffer is, such as "global"."""
-        return self._type.scope.data
+        return self.type.scope.data
+
+    @property
+    def ty(self) -> TensorStructInfo:
+        """The type of the tensors that it holds."""
+        return TensorStructInfo(self.shape, self.dtype)
+
+    @property
+    def strides(self) -> Shape:
+        """The distance between adjacent elements along each dim, in elements; empty if compact."""
+        return shape_of(self.type.element_strides() if self.type.has_strides else ())
+
+    @property
+    def elem_offset(self) -> Any:
+        """Where the first element is, in elements."""
+        return shape_of([self.type.offset.data])[0]
+
+    def offset_of(self, indices: Sequence[Any]) -> list[Any]:
+        """Where an element is in the memory, in elements, as a list of one; as TVM."""
+        if len(indices) != self.type.rank:
+            raise ValueError(
+                f"expected {self.type.rank} indices for '{self.name}', got {len(indices)}"
+            )
+        steps = zip(indices, self.type.element_strides(), strict=True)
+        place = sum((dim_of(i) * stride for i, stride in steps), self.type.offset.data)
+        return list(shape_of([place]))
+
+    def get_flattened_buffer(self) -> Buffer:
+        """A buffer of one dim with as many elements; this one if it has one dim."""
+        if self.type.rank == 1:
+            return self
+        if self.type.has_strides:
+            raise ValueError(f"expected '{self.name}' without strides")
+        size = prod(self.type.dims, start=IntExpr.of(1))
+        return decl_buffer(
+            shape_of([size]), self.dtype, self.name, None, self.elem_offset, self.scope
+        )
 
     def same_as(self, other: object) -> bool:
         """Whether the other one is a view of this buffer."""
@@ -58,9 +99,31 @@ class Buffer:
         return self.name
 
 
+def decl_buffer(
+    shape: Any,
+    dtype: str = "float32",
+    name: str = "buffer",
+    strides: Sequence[Any] | None = None,
+    elem_offset: Any = 0,
+    scope: str = "",
+) -> Buffer:
+    """A buffer of no function, with which one describes others; TVM's ``tir.decl_buffer``.
+
+    Raises ValueError for an unknown dtype.
+    """
+    dims = dims_of(shape if isinstance(shape, list | tuple) else [shape])
+    steps = dims_of(strides) if strides else None
+    start = dim_of(0 if elem_offset is None else elem_offset)
+    op = AllocBufferOp(BufferType.of(dims, element_type(dtype), steps, start, scope), name)
+    op.result.name_hint = value_hint(name)
+    return Buffer(op.result)
+
+
 def is_buffer_var(value: object) -> bool:
-    """Whether a value is a buffer, in particular a parameter of a PrimFunc."""
-    return isinstance(value, Buffer)
+    """Whether a value is a buffer: a parameter of a PrimFunc, or what `te.extern` gives."""
+    from ..te.foreign import ExternBuffer
+
+    return isinstance(value, Buffer | ExternBuffer)
 
 
 def parameters(func: PrimFuncOp) -> list[Any]:
@@ -77,4 +140,6 @@ def _scalar(func: PrimFuncOp, name: str, value: BlockArgument) -> Any:
 
     if isinstance(value.type, IndexType):
         return symbol(name)
+    if isinstance(value.type, HandleType):
+        return Var(name, "handle")
     return Var(name, dtype_name(func.element_type_of(value)))

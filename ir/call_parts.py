@@ -32,19 +32,33 @@ CALLS = ("relax.call_tir", "relax.call_dps_packed")
 
 SPECIAL = (
     *CALLS,
-    "relax.alloc_tensor",
     "relax.assert_op",
+    "relax.builtin.alloc_tensor",
     "relax.call_pure_packed",
     "relax.call_tir_inplace",
     "relax.loop",
     "relax.match_cast",
+    "relax.memory.alloc_storage",
+    "relax.memory.alloc_tensor",
+    "relax.memory.kill_storage",
+    "relax.memory.kill_tensor",
     "relax.prim_to_tensor",
     "relax.print",
     "relax.shape_of",
     "relax.tensor_to_prim",
     "relax.tensor_to_shape",
+    "relax.vm.call_tir_dyn",
 )
 """Operations of the graph that are no operators of the operator set."""
+
+OTHER_NAMES = {
+    "relax.alloc_tensor": "relax.builtin.alloc_tensor",
+    "relax.call_kernel": "relax.vm.call_tir_dyn",
+    "relax.vm.alloc_storage": "relax.memory.alloc_storage",
+    "relax.vm.alloc_tensor": "relax.memory.alloc_tensor",
+    "relax.vm.kill_object": "relax.memory.kill_tensor",
+}
+"""Other names of operations, those of our dialect and of TVM's virtual machine."""
 
 _INTERNED: dict[str, Op] = {}
 
@@ -58,6 +72,7 @@ class Op:
     @staticmethod
     def get(name: str) -> Op:
         """The operator of a name; raises ValueError with the nearest names for an unknown one."""
+        name = OTHER_NAMES.get(name, name)
         if name not in OPERATORS and name not in SPECIAL:
             hint = suggestion(name, [*OPERATORS, *SPECIAL])
             raise ValueError(f"expected an operator of the graph, got '{name}'{hint}")
@@ -218,6 +233,8 @@ def called_by(op: Operation) -> Any:
     match op:
         case relax.CallOp():
             return _callee(op)
+        case relax.CallKernelOp() if op.tir_vars is None:
+            return _global_var(op, op.callee_name)
         case relax.CallPackedOp():
             return ExternFunc(op.callee.data)
         case relax.InvokeOp():
@@ -249,6 +266,14 @@ def arguments_of(op: Operation) -> list[Any]:
             callee = _global_var(op, op.callee_name)
             variables = [] if op.tir_vars is None else [shape_of(exprs_of(op.tir_vars))]
             return [callee, Arguments(args), *variables]
+        case relax.CallKernelOp() if op.tir_vars is not None:
+            values = shape_of(exprs_of(op.tir_vars))
+            return [_global_var(op, op.callee_name), Arguments([*args, values])]
+        case relax.AllocStorageOp():
+            return [shape_of([op.size.data])]
+        case relax.StorageTensorOp():
+            dims, dtype = op.result.type.dims or (), op.result.type.dtype
+            return [*args, shape_of([op.offset.data])[0], shape_of(dims), dtype]
         case relax.LoopOp():
             groups = (op.carried, op.scanned, op.given)
             return [_callee(op), *(Arguments(map(view, group)) for group in groups)]

@@ -169,9 +169,26 @@ def _print(args: Sequence[Any], attrs: dict[str, Any], info: Any) -> Operation:
     return relax.PrintOp(operand_values(args), attrs.get("format", ""))
 
 
+def _storage(args: Sequence[Any], attrs: dict[str, Any], info: Any) -> Operation:
+    (size,) = dims_of(args[0])
+    return relax.AllocStorageOp(size)
+
+
+def _storage_tensor(args: Sequence[Any], attrs: dict[str, Any], info: Any) -> Operation:
+    storage, offset, shape, dtype, *_ = args
+    type_ = relax.TensorType.of(dims_of(shape), element_type(str(dtype)))
+    return relax.StorageTensorOp(to_value(storage), dim_of(offset), type_)
+
+
+def _call_kernel(args: Sequence[Any], attrs: dict[str, Any], info: Any) -> Operation:
+    called, given = args
+    *tensors, variables = given.fields if hasattr(given, "fields") else given
+    return relax.CallKernelOp(_named(called), operand_values(tensors), _variables(variables))
+
+
 _SPECIAL: dict[str, Callable[[Sequence[Any], dict[str, Any], Any], Operation]] = {
-    "relax.alloc_tensor": _alloc,
     "relax.assert_op": _assert,
+    "relax.builtin.alloc_tensor": _alloc,
     "relax.call_pure_packed": _pure_packed,
     "relax.print": _print,
     "relax.call_dps_packed": lambda args, attrs, info: kernel_call(args[0], args[1], info),
@@ -182,11 +199,16 @@ _SPECIAL: dict[str, Callable[[Sequence[Any], dict[str, Any], Any], Operation]] =
     "relax.loop": lambda args, attrs, info: loop(args[0], *args[1:], **attrs),
     "relax.match_cast": lambda args, attrs, info: relax.MatchCastOp(to_value(args[0]), info),
     "relax.shape_of": lambda args, attrs, info: relax.ShapeOfOp(to_value(args[0])),
+    "relax.memory.alloc_storage": _storage,
+    "relax.memory.alloc_tensor": _storage_tensor,
+    "relax.memory.kill_storage": lambda args, attrs, info: relax.KillStorageOp(to_value(args[0])),
+    "relax.memory.kill_tensor": lambda args, attrs, info: relax.KillTensorOp(to_value(args[0])),
     "relax.prim_to_tensor": lambda args, attrs, info: relax.PrimToTensorOp(to_value(args[0])),
     "relax.tensor_to_prim": lambda args, attrs, info: relax.TensorToPrimOp(to_value(args[0])),
     "relax.tensor_to_shape": lambda args, attrs, info: relax.TensorToShapeOp(
         to_value(args[0]), dims_of(attrs["at_most"])
     ),
+    "relax.vm.call_tir_dyn": _call_kernel,
 }
 
 

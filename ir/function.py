@@ -5,28 +5,42 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Protocol, Self, cast
 
-from xdsl.dialects.builtin import DictionaryAttr, ModuleOp, StringAttr
-from xdsl.ir import Operation
+from xdsl.dialects.builtin import DictionaryAttr, IndexType, ModuleOp, StringAttr
+from xdsl.ir import BlockArgument, Operation
 
 from ..dialects.attributes import from_attribute, to_attribute
 from ..dialects.diagnostics import Diagnostic
 from ..dialects.dims import dim_of
+from ..dialects.dtypes import dtype_name
 from ..dialects.int_expr import IntExpr
 from ..dialects.relax.constant import DataAttr
 from ..dialects.relax.func import FuncOp
+from ..dialects.relax.types import TensorType
+from ..dialects.tir.control import result_of
 from ..dialects.tir.func import PrimFuncOp
+from ..dialects.tir.types import BufferType, HandleType
 from ..display.highlight import stage_language
 from ..display.rich import displayed
 from ..display.show import show_code
 from ..lowering.functions import PRIVATE
 from ..lowering.graph.bind_params import bind_params, bind_symbolic_vars
 from ..lowering.graph.inline_functions import inline_functions
+from ..lowering.verify_calls import written_params
 from .assembly import assemble_function
 from .blocks import SeqExpr
 from .buffers import parameters
 from .expr import Var, tensor_of, view
 from .operators import bound_value
-from .struct_info import AnyStructInfo, FuncStructInfo, ObjectStructInfo, struct_info, to_type
+from .specialization import specialize
+from .struct_info import (
+    AnyStructInfo,
+    FuncStructInfo,
+    ObjectStructInfo,
+    PrimStructInfo,
+    TupleStructInfo,
+    struct_info,
+    to_type,
+)
 
 
 class History(Protocol):
@@ -157,6 +171,10 @@ class BaseFunc:
     def __eq__(self, other: object) -> bool:
         return isinstance(other, BaseFunc) and self.op is other.op
 
+    def same_as(self, other: object) -> bool:
+        """Whether the other one is a view of the same function."""
+        return self == other
+
     def __hash__(self) -> int:
         return id(self.op)
 
@@ -183,9 +201,30 @@ class PrimFunc(BaseFunc):
 
     @property
     def struct_info(self) -> AnyStructInfo:
-        """What is known of the function: it takes any values and returns one."""
-        count = len(self.op.regions[0].block.args)
-        return FuncStructInfo([ObjectStructInfo()] * count, ObjectStructInfo(), purity=False)
+        """What is known of the function: it takes tensors for buffers, and returns a scalar or ().
+
+        It is pure if it stores to no parameter.
+        """
+        func = self.prim_func
+        params = [self._parameter_info(p) for p in func.params]
+        returned = result_of(func)
+        result: AnyStructInfo = TupleStructInfo([])
+        if returned is not None:
+            result = PrimStructInfo(dtype_name(returned.element_type))
+        return FuncStructInfo(params, result, purity=not written_params(func))
+
+    ty = struct_info
+
+    def _parameter_info(self, param: BlockArgument) -> AnyStructInfo:
+        match param.type:
+            case BufferType() as buffer:
+                return struct_info(TensorType.of(buffer.dims, buffer.element_type))
+            case HandleType():
+                return ObjectStructInfo()
+            case IndexType():
+                return PrimStructInfo("int64")
+            case _:
+                return PrimStructInfo(dtype_name(self.prim_func.element_type_of(param)))
 
     @property
     def attrs(self) -> Mapping[str, Any] | None:
@@ -196,6 +235,15 @@ class PrimFunc(BaseFunc):
         given = {k: v for k, v in (super().attrs or {}).items() if k != PRIVATE}
         is_private = self.prim_func.attr(PRIVATE) is not None
         return {**({} if is_private else {"global_symbol": self.name}), **given} or None
+
+    def specialize(self, param_map: Mapping[Any, Any]) -> PrimFunc:
+        """A copy where buffers are like other ones (`tir.decl_buffer`), and numbers have values.
+
+        What a buffer says of symbols holds for all parameters; numbers are no parameters any more.
+        Without entries it is the function itself. Raises ValueError where they contradict each
+        other or the parameters.
+        """
+        return PrimFunc(specialize(self.prim_func, param_map)) if param_map else self
 
 
 class Function(BaseFunc):

@@ -31,7 +31,7 @@ def chosen(logits: te.Tensor, factors: te.Tensor, numbers: te.Tensor, seen: te.T
     `factors` (n, 4) and `numbers` (n, 4) have the columns of `FACTORS` and `NUMBERS`. `seen` (n, m)
     are the tokens of the text so far, and -1. A row with NaN, or without a best token, gives -1.
     """
-    (tokens,) = te.extern(
+    (tokens,) = te.statements(
         [[logits.shape[0]]],
         [logits, factors, numbers, seen],
         _choose,

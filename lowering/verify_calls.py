@@ -33,7 +33,9 @@ from .functions import (
 from .loop_types import unify_loop
 from .substitute import substituted
 
-KernelCall: TypeAlias = "relax.CallTIROp | relax.CallTIRInplaceOp | relax.CallDPSPackedOp"
+KernelCall: TypeAlias = (
+    "relax.CallTIROp | relax.CallTIRInplaceOp | relax.CallDPSPackedOp | relax.CallKernelOp"
+)
 Call: TypeAlias = "KernelCall | relax.CallOp | relax.LoopOp"
 
 
@@ -62,7 +64,7 @@ def unify_call(op: Operation, functions: Mapping[str, Operation]) -> Unification
         match op:
             case relax.CallTIROp():
                 return unify_kernel_call(op, _kernel(op.callee_name, functions))
-            case relax.CallTIRInplaceOp():
+            case relax.CallTIRInplaceOp() | relax.CallKernelOp():
                 return unify_kernel_call(op, _kernel(op.callee_name, functions))
             case relax.CallDPSPackedOp():
                 callee = functions.get(op.callee_name)
@@ -110,6 +112,8 @@ def unify_kernel_call(op: KernelCall, callee: tir.PrimFuncOp) -> Unification:
         pairs = list(zip(op.positions, outputs, strict=True))
         outputs = [t for position, t in pairs if position == -1]
         changed = [position for position, _ in pairs if position != -1]
+    elif isinstance(op, relax.CallKernelOp):
+        changed = [*range(len(op.args))]
     if len(formals) != len(op.args) + len(outputs):
         raise Diagnostic(_kernel_arity_text(callee, len(op.args), len(outputs)))
     inputs = [_tensor_type(where, f, a) for f, a in zip(formals, op.args, strict=False)]

@@ -11,17 +11,16 @@ from xdsl.dialects.builtin import ModuleOp
 
 from ..backend.target import Target
 from ..compilation import compile_module
-from ..debugging.debugger import Debugger
 from ..dialects import get_context, relax
 from ..dialects.diagnostics import verify
-from ..inspection import with_deep_stack, without_collector
-from ..ir.function import PrimFunc
+from ..driver import inspect_with
+from ..inspection import module_of, with_deep_stack, without_collector
+from ..ir.function import BaseFunc, PrimFunc
 from ..ir.module import IRModule
 from ..ir.operators import tensor_data
 from ..lowering.functions import graph_functions
 from ..lowering.graph.bind_params import bind_params
 from ..pipeline import passes_before
-from ..profiling.profiler import Profiler
 from ..runtime.executable import Executable
 from .apply_database import apply_database
 from .arguments import Range
@@ -47,7 +46,7 @@ class ExtractedTask:
 
 
 def extract_tasks(
-    mod: IRModule,
+    mod: IRModule | BaseFunc,
     target: str | Target,
     params: Mapping[str, Any] | None = None,
     *,
@@ -75,9 +74,9 @@ def extract_tasks(
     return list(found.values())
 
 
-def bound(mod: IRModule, params: Mapping[str, Any] | None) -> IRModule:
-    """A copy of a module whose "main" has values for some parameters."""
-    copy = mod.clone()
+def bound(mod: IRModule | BaseFunc, params: Mapping[str, Any] | None) -> IRModule:
+    """A copy of a module, or one of a function, whose "main" has values for some parameters."""
+    copy = mod.clone() if isinstance(mod, IRModule) else IRModule(module_of(mod))
     if params:
         bind_params(copy.op, "main", {k: tensor_data(v, str(k)) for k, v in params.items()})
     return copy
@@ -109,7 +108,7 @@ def _calls(mod: IRModule) -> dict[str, int]:
 
 
 def tune_relax(
-    mod: IRModule,
+    mod: IRModule | BaseFunc,
     params: Mapping[str, Any] | None,
     target: str | Target,
     work_dir: str | Path,
@@ -137,7 +136,7 @@ def tune_relax(
 
 def compile_relax(
     database: Database,
-    mod: IRModule,
+    mod: IRModule | BaseFunc,
     target: str | Target,
     params: Mapping[str, Any] | None = None,
     enable_warning: bool = False,
@@ -146,8 +145,7 @@ def compile_relax(
     resolved = Target(target)
     tuned = tuned_module(bound(mod, params), database, resolved, enable_warning).op
     executable = with_deep_stack(tuned, lambda: compile_module(tuned, resolved))
-    executable.profiler = Profiler(tuned, resolved)
-    executable.debugger = Debugger(tuned, resolved)
+    inspect_with(executable, tuned, resolved)
     return executable
 
 

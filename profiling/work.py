@@ -100,7 +100,7 @@ class _Counter:
     def _operation(self, op: Operation, times: IntExpr | None) -> None:
         if isinstance(op, tir.LoadOp | tir.StoreOp):
             self._access(op, times)
-        elif isinstance(op, tir.CallExternOp):
+        elif isinstance(op, tir.OpaqueCallOp):
             self.is_known = False
         elif count := _operations_of(op):
             self.types[op.results[0].type] = None

@@ -9,7 +9,8 @@ import numpy as np
 from xdsl.dialects import scf
 from xdsl.ir import Block, Region, SSAValue
 
-from .kernel import Frame, Handler, KernelCompiler, Step
+from .jumps import Jumps
+from .kernel import Frame, Handler, KernelCompiler, Step, iteration
 from .values import Value, value_dtype
 
 
@@ -111,14 +112,18 @@ def _while(compiler: KernelCompiler, op: scf.WhileOp) -> Step:
     test, body = compiler.block(before), compiler.block(after)
     condition, *forwarded = yielded(before)
     step_to, inits, results = yielded(after), list(op.arguments), list(op.results)
+    if op in compiler.loops_with_jumps:
+        body = iteration(body)
 
     def run(frame: Frame) -> None:
         values, mask = frame.values, frame.mask
+        jumps = Jumps()
+        frame.jumps.append(jumps)
         state = [values[v] for v in inits]
         found: list[Value] = [0 for _ in results]
         running = True
         on: Value = True
-        while running:
+        while running and frame.narrow(np.logical_not(jumps.left)):
             values.update(zip(before.args, state, strict=True))
             test(frame)
             passed = [values[v] for v in forwarded]
@@ -136,6 +141,7 @@ def _while(compiler: KernelCompiler, op: scf.WhileOp) -> Step:
                     for v, s in zip(step_to, state, strict=True)
                 ]
         frame.mask = mask
+        frame.jumps.pop()
         values.update(zip(results, found, strict=True))
 
     return run

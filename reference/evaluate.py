@@ -12,6 +12,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from ..dialects import loops, relax, rt, tir
 from ..dialects.dtypes import dtype_name, is_element_type, is_float
+from ..dialects.relax.cast_types import parameter_types
 from ..dialects.relax.constant import storage_dtype
 from ..dialects.relax.prim_values import is_open, tensor_of
 from .arguments import Shape, as_result, flatten
@@ -126,7 +127,7 @@ def parameters(op: Operation) -> list[tuple[str, Attribute]]:
         case tir.PrimFuncOp():
             return [(n, op.element_type_of(p)) for n, p in zip(op.names, op.params, strict=True)]
         case relax.FuncOp():
-            return [(n, p.type) for n, p in zip(op.names, op.params, strict=True)]
+            return list(zip(op.names, parameter_types(op), strict=True))
         case loops.FuncOp():
             return [(p.name_hint or f"argument {i}", p.type) for i, p in enumerate(op.params)]
         case _:

@@ -79,6 +79,14 @@ def _call_tir_inplace(graph: Graph, op: relax.CallTIRInplaceOp) -> None:
     graph.values[op.result] = tuple(outputs) if is_tuple else outputs[0]
 
 
+def _call_kernel(graph: Graph, op: relax.CallKernelOp) -> None:
+    kernel = graph.session.kernel_named(op.callee_name)
+    if kernel is None:
+        raise EvaluationError(f"expected a PrimFunc '{op.callee_name}' in the module, got none")
+    graph.session.run_kernel(kernel, arguments(graph, op.args), numbers(graph, op.tir_vars))
+    graph.values[op.result] = ()
+
+
 def _call_dps_packed(graph: Graph, op: relax.CallDPSPackedOp) -> None:
     result = fresh(graph, op.result.type, op.result.name_hint or op.callee_name)
     buffers, outputs = arguments(graph, op.args), flatten(result)
@@ -91,10 +99,28 @@ def _call_dps_packed(graph: Graph, op: relax.CallDPSPackedOp) -> None:
 
 
 def _call_pure_packed(graph: Graph, op: relax.CallPurePackedOp | relax.CallPackedOp) -> None:
+    inputs, types = arguments(graph, op.args), tensors_in(op.result.type)
+    if not all(t.is_known for t in types):
+        graph.values[op.result] = _of_unknown_type(graph, op, inputs)
+        return
     result = fresh(graph, op.result.type, op.result.name_hint or op.callee.data)
-    inputs = arguments(graph, op.args)
     graph.session.call_for_result(op.callee.data, inputs, flatten(result))
     graph.values[op.result] = result
+
+
+def _of_unknown_type(
+    graph: Graph, op: relax.CallPurePackedOp | relax.CallPackedOp, inputs: Sequence[Buffer]
+) -> GraphValue:
+    """What a registered function returns, of a type that the program does not know."""
+    count = len(tensors_in(op.result.type))
+    found = iter(graph.session.returned_buffers(op.callee.data, inputs, count))
+
+    def value(type_: Attribute) -> GraphValue:
+        if isinstance(type_, TupleType):
+            return tuple(value(t) for t in cast(Sequence[Attribute], type_.types.data))
+        return next(found)
+
+    return value(op.result.type)
 
 
 def _call_packed(graph: Graph, op: relax.CallPackedOp) -> None:
@@ -107,6 +133,7 @@ def _call_packed(graph: Graph, op: relax.CallPackedOp) -> None:
 
 CALLS: dict[str, Callable[[Graph, Any], None]] = {
     "relax.call_dps_packed": _call_dps_packed,
+    "relax.call_kernel": _call_kernel,
     "relax.call_packed": _call_packed,
     "relax.call_pure_packed": _call_pure_packed,
     "relax.call_tir": _call_tir,

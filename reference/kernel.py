@@ -19,6 +19,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from ..dialects import tir
 from ..dialects.int_expr import Arg, IntExpr
 from .expressions import compile_expr, shape_of, substitute_symbols
+from .jumps import Jumps
 from .legality import independent_loops
 from .math_ops import MATH
 from .memory import Buffer
@@ -46,6 +47,8 @@ class Frame:
     lanes: tuple[int, ...] = ()
     mask: Array | None = None
     steps: int = 0
+    jumps: list[Jumps] = field(default_factory=lambda: [])
+    """Those of the loops with jumps around."""
 
     def count_step(self) -> None:
         """Raise EvaluationError where the call takes more steps than anyone would wait for."""
@@ -91,12 +94,17 @@ class KernelCompiler:
     """Whether a load of scratch memory that nothing has stored to is an error."""
     allocated: int = 0
     """Elements of scratch memory that were translated."""
+    jumping: frozenset[Operation] = frozenset()
+    """Operations after which lanes may be off until the end of an iteration."""
+    loops_with_jumps: frozenset[Operation] = frozenset()
 
     def loop(self, op: Operation, body: Block) -> tuple[Step, int]:
         """The body of a loop, and how many lanes may run at once; 0 where they need their order."""
         before = self.allocated
         step = self.block(body)
         own = max(1, self.allocated - before)
+        if op in self.loops_with_jumps:
+            return iteration(step), 0
         return step, max(1, MAX_LANES // own) if op in self.axes else 0
 
     def choose_axes(self, body: Block, known: Mapping[SSAValue, int]) -> None:
@@ -105,7 +113,13 @@ class KernelCompiler:
 
     def block(self, block: Block) -> Step:
         """The operations of a block, one after the other."""
-        return run_all([step for op in block.ops if (step := self.operation(op)) is not None])
+        translated = [(op, self.operation(op)) for op in block.ops]
+        steps = [step for _, step in translated if step is not None]
+        if not any(op in self.jumping for op, _ in translated):
+            return run_all(steps)
+        return run_until_jump(
+            [(step, op in self.jumping) for op, step in translated if step is not None]
+        )
 
     def operation(self, op: Operation) -> Step | None:
         """One operation; `None` for a terminator, which its parent reads."""
@@ -168,6 +182,33 @@ def run_all(steps: Sequence[Step]) -> Step:
     def run(frame: Frame) -> None:
         for step in steps:
             step(frame)
+
+    return run
+
+
+def run_until_jump(steps: Sequence[tuple[Step, bool]]) -> Step:
+    """The steps in order, each in the lanes that have not jumped; True for those that may jump."""
+
+    def run(frame: Frame) -> None:
+        outer = frame.mask
+        for step, may_jump in steps:
+            step(frame)
+            if may_jump and not frame.narrow(np.logical_not(frame.jumps[-1].skipped)):
+                break
+        frame.mask = outer
+
+    return run
+
+
+def iteration(body: Step) -> Step:
+    """An iteration of a loop with jumps, in the lanes that have not left it."""
+
+    def run(frame: Frame) -> None:
+        jumps, outer = frame.jumps[-1], frame.mask
+        jumps.skipped = jumps.left
+        if frame.narrow(np.logical_not(jumps.left)):
+            body(frame)
+        frame.mask = outer
 
     return run
 

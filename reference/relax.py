@@ -258,8 +258,13 @@ def _dataflow(graph: Graph, op: relax.DataflowOp) -> None:
     )
 
 
-def _alloc_tensor(graph: Graph, op: relax.AllocTensorOp) -> None:
+def _alloc_tensor(graph: Graph, op: relax.AllocTensorOp | relax.StorageTensorOp) -> None:
     graph.values[op.result] = fresh(graph, op.result.type, op.result.name_hint or "a tensor")
+
+
+def _storage(graph: Graph, op: Operation) -> None:
+    """Every tensor has memory of its own, so that a plan that overwrites one early is wrong."""
+    graph.values[op.results[0]] = ()
 
 
 def _tuple(graph: Graph, op: relax.TupleOp) -> None:
@@ -286,6 +291,10 @@ _RELAX: dict[str, Callable[[Graph, Any], None]] = {
     "relax.local_func": _local_func,
     "relax.loop": _loop,
     "relax.match_cast": _match_cast,
+    "relax.memory.alloc_storage": _storage,
+    "relax.memory.alloc_tensor": _alloc_tensor,
+    "relax.memory.kill_storage": _storage,
+    "relax.memory.kill_tensor": _storage,
     "relax.output": _nothing,
     "relax.prim_to_tensor": _prim_to_tensor,
     "relax.prim_value": _prim_value,

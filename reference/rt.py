@@ -28,6 +28,8 @@ class _Plan:
     session: Session
     symbols: dict[str, int]
     values: dict[SSAValue, Buffer] = field(default_factory=lambda: {})
+    kept: dict[int, Buffer] = field(default_factory=lambda: {})
+    """Results of unknown shape, by their numbers."""
 
     def buffer(self, value: SSAValue) -> Buffer:
         """The memory of a value; views as another dtype have what their source has now."""
@@ -55,11 +57,12 @@ def run_planned(session: Session, func: rt.FuncOp, args: Sequence[GraphValue]) -
         memory = [leaf for arg in args for leaf in flatten(arg) if isinstance(leaf, Buffer)]
         symbols = _bind(func, memory, known)
         results = _results(session, func, symbols)
-        symbols |= _run_on(session, func, [*memory, *results], symbols)
+        plan = _run_on(session, func, [*memory, *results], symbols)
         if func.signature is None or not func.signature.outputs.data:
             return tuple(results)
         (type_,) = func.signature.outputs.data
-        return _result(session, type_, iter(results), symbols, func.reported_symbols)
+        kept = iter([plan.kept[number] for number in sorted(plan.kept)])
+        return _result(plan, type_, iter(results), kept, func.reported_symbols)
     except EvaluationError as error:
         raise EvaluationError(f"in '{func.sym_name.data}': {error}") from None
 
@@ -82,16 +85,19 @@ def _bytes(session: Session, size: int) -> Array:
 
 
 def _result(
-    session: Session,
+    plan: _Plan,
     type_: Attribute,
     memory: Iterator[Buffer],
-    symbols: Mapping[str, int],
+    kept: Iterator[Buffer],
     reported: Collection[str],
 ) -> GraphValue:
     """A value of a type of the graph, with tensors taken from memory in order."""
+    symbols, session = plan.symbols, plan.session
     match type_:
         case TupleType(types=fields):
-            return tuple(_result(session, f, memory, symbols, reported) for f in fields.data)
+            return tuple(_result(plan, f, memory, kept, reported) for f in fields.data)
+        case TensorType() if not type_.is_known:
+            return next(kept)
         case TensorType(dims=dims) if dims is not None and type_symbols(type_) & set(reported):
             dense = BufferType.of(dims, type_.element_type)
             return view_of(next(memory), dense, 0, "a result", symbols, session.precision)
@@ -105,11 +111,11 @@ def _result(
 
 def _run_on(
     session: Session, func: rt.FuncOp, memory: Sequence[Buffer], symbols: Mapping[str, int]
-) -> dict[str, int]:
+) -> _Plan:
     """Run a function on memory; returns its symbols, also those of the sizes that it read."""
     plan = _Plan(session, dict(symbols), dict(zip(func.args, memory, strict=True)))
     _run_block(plan, func.body.block)
-    return plan.symbols
+    return plan
 
 
 def _bind(
@@ -154,7 +160,12 @@ def _fresh(plan: _Plan, value: SSAValue) -> Buffer:
 
 
 def _alloc(plan: _Plan, op: rt.AllocOp) -> None:
-    plan.values[op.result] = _fresh(plan, op.result)
+    if any(isinstance(use.operation, rt.ViewOp) for use in op.result.uses):
+        (size,) = shape_of(op.result.type.dims, plan.symbols)
+        content, name = _bytes(plan.session, size), op.result.name_hint or "storage"
+        plan.values[op.result] = Buffer(content, op.result.type.dtype, name)
+    else:
+        plan.values[op.result] = _fresh(plan, op.result)
 
 
 def _read_sizes(plan: _Plan, op: rt.ReadSizesOp) -> None:
@@ -232,6 +243,11 @@ def _call_packed(plan: _Plan, op: rt.CallPackedOp) -> None:
         if op.callee.data == ASSERT:
             raise EvaluationError(plan.session.formatted(op.text.data, inputs))
         plan.session.write(op.text.data, inputs)
+        return
+    if op.kept is not None:
+        found = plan.session.returned_buffers(op.callee.data, inputs, len(op.kept))
+        for numbers, value in zip(op.kept_results, found, strict=True):
+            plan.kept |= dict.fromkeys(numbers, value)
         return
     if op.returns is not None:
         plan.session.call_for_result(op.callee.data, inputs, outputs)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias, cast
 
 import numpy as np
+from numpy.typing import NDArray
 from xdsl.dialects.builtin import IndexType, ModuleOp, StringAttr
 from xdsl.ir import Operation, SSAValue
 
@@ -15,8 +16,10 @@ from ..dialects import loops, tir
 from ..dialects.int_expr import Sym
 from ..dialects.nesting import on_deep_stack
 from ..dialects.rt.call import MAX_CALL_DEPTH, depth_message
+from ..runtime.dtype import dtype_of_numpy
 from .arguments import Expected, bind_symbols
 from .control import CONTROL
+from .jumps import around_jumps
 from .kernel import Frame, KernelCompiler, Step
 from .loops import LOOPS
 from .memory import Buffer
@@ -108,6 +111,7 @@ class Session:
             compiler = KernelCompiler(
                 symbols, self.precision, handlers, self.registry, tracks=tracks
             )
+            compiler.jumping, compiler.loops_with_jumps = around_jumps(op)
             if alone:
                 known: dict[SSAValue, int] = {
                     p: values[p] for p in op.params if isinstance(p.type, IndexType)
@@ -121,15 +125,8 @@ class Session:
         self, name: str, inputs: Sequence[Buffer], outputs: Sequence[Buffer]
     ) -> None:
         """Copy what a registered function returns to the outputs; raises EvaluationError."""
-        result = self.call_registered(name, inputs, ())
-        is_one = not isinstance(result, tuple | list)
-        given = [result] if is_one else list(cast("Sequence[Any]", result))
-        if len(given) != len(outputs):
-            raise EvaluationError(
-                f"expected '{name}' to return {len(outputs)} tensors, got {len(given)}"
-            )
-        for value, output in zip(given, outputs, strict=True):
-            array = np.asarray(value.numpy() if hasattr(value, "numpy") else value)
+        given = self.returned_arrays(name, inputs, len(outputs))
+        for array, output in zip(given, outputs, strict=True):
             native = self.precision.native(output.dtype, output.array)
             if (array.dtype, array.shape) != (native.dtype, native.shape):
                 raise EvaluationError(
@@ -138,6 +135,24 @@ class Session:
                 )
             output.array[...] = self.precision.widen(output.dtype, array)
             _set_written(output)
+
+    def returned_buffers(self, name: str, inputs: Sequence[Buffer], count: int) -> list[Buffer]:
+        """What a registered function returns, of dtypes and shapes that it chooses."""
+        arrays = self.returned_arrays(name, inputs, count)
+        dtypes = [dtype_of_numpy(array.dtype) for array in arrays]
+        pairs = zip(dtypes, arrays, strict=True)
+        return [Buffer(self.precision.widen(d, a).copy(), d, name) for d, a in pairs]
+
+    def returned_arrays(
+        self, name: str, inputs: Sequence[Buffer], count: int
+    ) -> list[NDArray[Any]]:
+        """The arrays that a registered function returns; EvaluationError for another number."""
+        result = self.call_registered(name, inputs, ())
+        is_one = not isinstance(result, tuple | list)
+        given = [result] if is_one else list(cast("Sequence[Any]", result))
+        if len(given) != count:
+            raise EvaluationError(f"expected '{name}' to return {count} tensors, got {len(given)}")
+        return [np.asarray(v.numpy() if hasattr(v, "numpy") else v) for v in given]
 
     def write(self, text: str, values: Sequence[Buffer]) -> None:
         """Print values in a format, unless the evaluation is only to be compared."""

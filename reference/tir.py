@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 from xdsl.dialects.builtin import FileLineColLoc
+from xdsl.ir import SSAValue
 
 from ..dialects import rt, tir
 from ..dialects.nesting import enclosing
@@ -15,6 +16,7 @@ from ..dialects.sym import exprs_of
 from .control import nothing
 from .empty_reductions import empty_reduction, run_where_empty
 from .expressions import shape_of, substitute_symbols
+from .jumps import Jumps
 from .kernel import Frame, Handler, KernelCompiler, Number, Step, for_loop
 from .math_ops import fma64
 from .memory import Buffer, View, place_view, read, write
@@ -30,7 +32,9 @@ def _for(compiler: KernelCompiler, op: tir.ForOp) -> Step:
         size = extent(frame)
         if initialize is not None:
             run_where_empty(frame, size, initialize)
+        frame.jumps.append(Jumps())
         for_loop(frame, var, lower(frame), size, body, limit)
+        frame.jumps.pop()
 
     return run
 
@@ -122,6 +126,15 @@ def _store(compiler: KernelCompiler, op: tir.StoreOp) -> Step:
     return run
 
 
+def _jump(compiler: KernelCompiler, op: tir.JumpOp) -> Step:
+    leaves = isinstance(op, tir.BreakOp)
+
+    def run(frame: Frame) -> None:
+        frame.jumps[-1].jump(frame.mask, leaves)
+
+    return run
+
+
 def _apply(compiler: KernelCompiler, op: tir.ApplyOp) -> Step:
     number, result = compiler.number(op.expr.data, op.operands), op.result
 
@@ -192,12 +205,30 @@ C_FUNCTIONS: dict[str, Callable[..., Any]] = {
 """Functions of C's math library that `tir.call_extern` may name, ``f`` of float32 or not."""
 
 
+def _without_type(intrinsic: str) -> str:
+    """``sqrt`` of "llvm.sqrt.f32", the name of the same function in C."""
+    return intrinsic.split(".")[1]
+
+
 def _call_extern(compiler: KernelCompiler, op: tir.CallExternOp) -> Step:
-    name, args, result = op.callee.data, list(op.args), op.result
+    return _foreign_call(compiler, op.callee.data, op.args, op.result)
+
+
+def _call_intrin(compiler: KernelCompiler, op: tir.CallIntrinOp) -> Step:
+    """The call of an intrinsic of LLVM; others have no reference."""
+    if op.callee is None:
+        raise EvaluationError(f"expected an intrinsic of LLVM, got T.{op.intrinsic.data}")
+    return _foreign_call(compiler, op.callee, op.args[1:], op.result)
+
+
+def _foreign_call(
+    compiler: KernelCompiler, name: str, args: Sequence[SSAValue], result: SSAValue | None
+) -> Step:
     if any(isinstance(a.type, tir.BufferType) for a in args):
         raise EvaluationError(
             f"expected '{name}' to get numbers, got memory, which is compiled code's"
         )
+    name = _without_type(name) if name.startswith("llvm.") else name
     function = C_FUNCTIONS.get(name) or C_FUNCTIONS.get(name.removesuffix("f"))
     if name in compiler.externs:
         function = np.frompyfunc(compiler.externs[name], len(args), 1)
@@ -220,12 +251,16 @@ TIR: dict[str, Handler] = {
     "tir.apply": _apply,
     "tir.assert": _assert,
     "tir.block": _block,
+    "tir.break": _jump,
     "tir.call_extern": _call_extern,
+    "tir.call_intrin": _call_intrin,
+    "tir.continue": _jump,
     "tir.for": _for,
     "tir.init": nothing,
     "tir.load": _load,
     "tir.match_buffer": _match_buffer,
     "tir.store": _store,
+    "tir.string": nothing,
     "rt.slot": _slot,
     "rt.view": _view,
 }

@@ -35,6 +35,7 @@ from .codegen import FuseOpsByPattern as FuseOpsByPattern
 from .codegen import FusionPattern as FusionPattern
 from .codegen import PatternCheckContext as PatternCheckContext
 from .codegen import RunCodegen as RunCodegen
+from .legalize import LegalizeOps as LegalizeOps
 
 OWN = (
     "BindParams",
@@ -44,6 +45,7 @@ OWN = (
     "FuseOpsByPattern",
     "FusionPattern",
     "Gradient",
+    "LegalizeOps",
     "Pass",
     "PatternCheckContext",
     "RunCodegen",
@@ -58,6 +60,7 @@ OWN = (
 IMPLIED = {
     "DecomposeOpsForInference": {"norms": True},
     "FoldConstant": {"kernels": True},
+    "FuseTIR": {"inline": False},
     "RewriteDataflowReshape": {"kernels": True},
 }
 """Options that TVM's passes have always, and those of the pipeline do not."""

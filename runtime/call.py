@@ -138,11 +138,12 @@ class CompiledFunction:
         """A call whose arguments or result are tuples, shapes or integers too."""
         tensors, sizes = self._flattened(signature, bind_arguments(self.spec, args, kwargs))
         found, plan = self.resolve(tensors, sizes)
-        results = self._run(found, plan)
+        written = self._run(found, plan)
+        results, kept = written[: len(plan.results)], written[len(plan.results) :]
         symbols = dict(zip(self.spec.symbols, plan.symbols, strict=True))
         if self.spec.reported:
             symbols |= reported_sizes(self.spec, results)
-        return unflatten(signature.result, iter(results), symbols)
+        return unflatten(signature.result, iter(results), symbols, kept)
 
     def _flattened(
         self, signature: Signature, values: Sequence[Any]
@@ -172,7 +173,10 @@ class CompiledFunction:
     def _run(
         self, args: Sequence[Tensor], plan: Plan, results: Sequence[Tensor] | None = None
     ) -> Sequence[Tensor]:
-        """The results; strided arguments, and written ones that share memory, are copied."""
+        """The results, those of unknown shape last.
+
+        Strided arguments, and written ones that share memory, are copied.
+        """
         if plan.staged or (self._written and overlapping(self._written, args, plan.extents)):
             return self._call_staged(args, plan, results)
         return self._call_native(args, plan, results)
@@ -193,7 +197,8 @@ class CompiledFunction:
             results = [new_result(layout) for layout in plan.results]
         arena = self.arenas.take(plan.arena_size) if plan.arena_size else None
         if self._calls_back:
-            self._call_with_callbacks(args, results, arena, plan.symbols)
+            kept = self._call_with_callbacks(args, results, arena, plan.symbols)
+            return [*results, *(kept[number] for number in sorted(kept))]
         else:
             words = self._fill_words(0, arena, args, results, plan.symbols)
             ctx = ctypes.addressof(words)
@@ -210,7 +215,7 @@ class CompiledFunction:
         results: Sequence[Tensor],
         arena: Storage | None,
         symbols: Sequence[int],
-    ) -> None:
+    ) -> dict[int, Tensor]:
         lease = Lease(arena, self.arenas, args, results, self._constants)
         with CallState(self.spec.packed_sites, lease) as state:
             words = self._fill_words(state.token, arena, args, results, symbols)
@@ -224,6 +229,7 @@ class CompiledFunction:
                 del error
         if status:
             self.fail(status, *words[CHECK : CHECK + 3])
+        return state.kept
 
     def _fill_words(
         self,

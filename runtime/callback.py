@@ -26,15 +26,21 @@ from .tensor import Tensor, as_tensor
 _SILENT: ContextVar[bool] = ContextVar("silent", default=False)
 
 
-def run_site(site: PackedSite, args: Sequence[Tensor]) -> None:
+def run_site(site: PackedSite, args: Sequence[Tensor], kept: dict[int, Tensor]) -> None:
     """Call the function of a site; raises its exception, TypeError or ValueError for its result.
 
-    A function that returns a value gets only its inputs, and the value is copied to the outputs.
+    A function that returns a value gets only its inputs, and the value is copied to the outputs, or
+    to `kept` under the numbers of results.
     """
     if site.text is not None:
         OWN[site.name](site.text, [a.numpy() for a in args])
         return
     function = get_global_func(site.name)
+    if site.kept:
+        values = _given(site.name, function(*args), len(site.kept))
+        for numbers, value in zip(site.kept, values, strict=True):
+            kept |= {number: _tensor(site.name, value).contiguous_copy() for number in numbers}
+        return
     if not site.returned:
         function(*args)
         return
@@ -44,19 +50,28 @@ def run_site(site: PackedSite, args: Sequence[Tensor]) -> None:
 
 def store_results(name: str, result: Any, outputs: Sequence[Tensor]) -> None:
     """Copy a function's result to `outputs`: one tensor, or a tuple with a tensor for each."""
-    given = cast("Sequence[Any]", result if isinstance(result, tuple | list) else (result,))
-    if len(given) != len(outputs):
-        raise ValueError(f"expected '{name}' to return {len(outputs)} tensors, got {len(given)}")
-    for value, output in zip(given, outputs, strict=True):
+    for value, output in zip(_given(name, result, len(outputs)), outputs, strict=True):
         output.copyfrom(_checked(name, value, output))
 
 
-def _checked(name: str, value: Any, output: Tensor) -> Tensor:
+def _given(name: str, result: Any, count: int) -> Sequence[Any]:
+    """The values that a function returns; raises ValueError for another number."""
+    given = cast("Sequence[Any]", result if isinstance(result, tuple | list) else (result,))
+    if len(given) != count:
+        raise ValueError(f"expected '{name}' to return {count} tensors, got {len(given)}")
+    return given
+
+
+def _tensor(name: str, value: Any) -> Tensor:
     try:
-        tensor = as_tensor(value)
+        return as_tensor(value)
     except (BufferError, RuntimeError, TypeError, ValueError):
         kind = type(value).__name__
         raise TypeError(f"expected '{name}' to return a tensor, got {kind}") from None
+
+
+def _checked(name: str, value: Any, output: Tensor) -> Tensor:
+    tensor = _tensor(name, value)
     wanted, got = output.layout, tensor.layout
     if (wanted.dtype, wanted.shape) != (got.dtype, got.shape):
         raise ValueError(
@@ -185,15 +200,17 @@ class Lease:
 class CallState:
     """A running call whose native code may call back; use as a context manager.
 
-    `token` identifies it to the callback, `error` is the exception of a callback.
+    `token` identifies it to the callback, `error` is the exception of a callback, and `kept` are
+    results of unknown shape by their numbers.
     """
 
-    __slots__ = ("error", "lease", "sites", "thread", "token")
+    __slots__ = ("error", "kept", "lease", "sites", "thread", "token")
 
     def __init__(self, sites: Sequence[PackedSite], lease: Lease) -> None:
         self.sites = sites
         self.lease = lease
         self.error: BaseException | None = None
+        self.kept: dict[int, Tensor] = {}
         self.token = next(_tokens)
         self.thread = threading.get_ident()
 
@@ -219,7 +236,7 @@ class CallState:
             end = start + len(spec.shape)
             args.append(self.lease.tensor(address, spec.dtype, tuple(sizes[start:end])))
             start = end
-        run_site(packed, args)
+        run_site(packed, args, self.kept)
 
     def _exchange(self, site: int, word: ctypes.c_int64) -> None:
         if site == TAKE_SITE:

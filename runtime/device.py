@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import cast
 
 CPU_TYPE = 1
 """DLPack's kDLCPU."""
@@ -68,11 +69,13 @@ def device(name: str | Device, index: int = 0) -> Device:
 
 
 def device_from_target(target: object, index: int = 0) -> Device:
-    """The device that code for a target runs on; `target` is one or its text.
+    """The device that code for a target runs on; `target` is one, its text or its dict.
 
     TVM's ``tvm.device_from_target``. Raises ValueError for a target other than the CPU.
     """
-    kind = getattr(target, "kind", target)
+    kind: object = getattr(target, "kind", target)
+    if isinstance(target, Mapping):
+        kind = cast("Mapping[str, object]", target).get("kind", "")
     return device(str(getattr(kind, "name", kind)).partition(" ")[0], index)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Protocol
@@ -16,6 +16,7 @@ from .memory import ArenaPool
 from .native import NativeCode, NativeError
 from .native_call import compiled_function
 from .package import Package
+from .reports import Debugger, Inspector, Profiler
 from .saving import Contents, read, save, to_bytes
 from .signature import FunctionSpec, LoadSpec, ParamSpec, TensorSpec, shape_text
 from .tensor import Tensor
@@ -30,26 +31,10 @@ class NativeLibrary(Protocol):
         ...
 
 
-class Profiler(Protocol):
-    """Times the kernels of a function in calls of it, by a build of its own."""
-
-    def profile(
-        self, name: str, args: Sequence[Any], kwargs: Mapping[str, Any], repeat: int
-    ) -> Any:
-        """The report of `repeat` calls of a function of the executable."""
-        ...
-
-
-class Debugger(Protocol):
-    """Compares the results of operations of a function with a reference."""
-
-    def debug(
-        self, name: str, args: Sequence[Any], kwargs: Mapping[str, Any], **options: Any
-    ) -> Any:
-        """The report of a call of a function of the executable."""
-        ...
-
-
+BUILT_HERE = "expected an executable that this process has built"
+FROM_FILE = "got one from a file"
+SOURCES = {"ll": "llvm-opt", "asm": "asm", "s": "asm"}
+"""Stages by the formats of `inspect_source`."""
 TEXTS = ("as_text", "stats")
 """What TVM's runtime modules describe themselves with, as functions: ``module["stats"]()``."""
 
@@ -62,17 +47,24 @@ class Executable:
     of which large ones are shared and not copied. `attributes` is for introspection only (the
     target, IR texts, …). A call of the executable runs `entry_name`: "main", or else the first
     function. Code is linked at the first use of a function, or by `link`; the function of `load`
-    then runs once. Functions stay valid without the executable. As `tvm.relax.Executable`.
+    then runs once. Functions stay valid without the executable. As `tvm.relax.Executable`;
+    `Executable(module)` has the functions of another one, which is its `mod`.
     """
 
     def __init__(
         self,
-        functions: Iterable[FunctionSpec],
-        library: NativeLibrary,
+        functions: Iterable[FunctionSpec] | Executable,
+        library: NativeLibrary | None = None,
         constants: Iterable[object] = (),
         attributes: Mapping[str, Any] | None = None,
         load: LoadSpec | None = None,
     ) -> None:
+        self._mod = self
+        if isinstance(functions, Executable):
+            vars(self).update(vars(functions))
+            return
+        if library is None:
+            raise TypeError("expected a library with the code of the functions, got none")
         self._constants = Constants(constants, load)
         self.constants: tuple[Tensor, ...] = self._constants.given
         self.load = load
@@ -86,6 +78,8 @@ class Executable:
         """Runs instrumented calls; the compiler sets it, and code from a file has none."""
         self.debugger: Debugger | None = None
         """What compares operations with a reference; set as `profiler` is."""
+        self.inspector: Inspector | None = None
+        """What has the texts of the code; set as `profiler` is."""
         self.entry_name = "main" if "main" in self._specs else next(iter(self._specs), "")
 
     def link(self) -> None:
@@ -174,8 +168,8 @@ class Executable:
 
     @property
     def mod(self) -> Executable:
-        """The executable itself; what TVM calls the runtime module of one."""
-        return self
+        """What the executable was made of, or itself: what TVM calls its runtime module."""
+        return self._mod
 
     def get_function(self, name: str) -> CompiledFunction:
         """The function of that name; raises ValueError listing the existing functions."""
@@ -194,6 +188,24 @@ class Executable:
         Also under the name of a shared library it is a file of `save`, for `load_module` to read.
         """
         save(self.contents, path)
+
+    def jit(self, force_recompile: bool = False) -> Executable:
+        """Link every function now, and return the executable; TVM's ``jit``, which compiles."""
+        self.link()
+        return self
+
+    def inspect_source(self, fmt: str = "ll") -> str:
+        """The code as LLVM IR after optimization ("ll"), or as assembly ("asm" or "s").
+
+        Raises ValueError for another format, and for an executable that was loaded from a file.
+        """
+        if fmt not in SOURCES:
+            raise ValueError(f"expected a format ({', '.join(SOURCES)}), got '{fmt}'")
+        if self.inspector is None:
+            raise ValueError(f"{BUILT_HERE} to show its code, {FROM_FILE}")
+        return self.inspector.text(SOURCES[fmt])
+
+    get_source = inspect_source
 
     def as_text(self) -> str:
         """The target, and a line for every function and constant."""
@@ -222,10 +234,7 @@ class Executable:
         """Profile a call by kernel: see `VirtualMachine.profile`."""
         self[func_name]
         if self.profiler is None:
-            raise ValueError(
-                f"expected an executable that this process has built to profile '{func_name}', "
-                "got one from a file"
-            )
+            raise ValueError(f"{BUILT_HERE} to profile '{func_name}', {FROM_FILE}")
         return self.profiler.profile(func_name, args, kwargs, repeat)
 
     def debug(
@@ -242,10 +251,7 @@ class Executable:
         """The first operation with a wrong result: see `VirtualMachine.debug`."""
         self[func_name]
         if self.debugger is None:
-            raise ValueError(
-                f"expected an executable that this process has built to debug '{func_name}', "
-                "got one from a file"
-            )
+            raise ValueError(f"{BUILT_HERE} to debug '{func_name}', {FROM_FILE}")
         options = {"reference": reference, "rtol": rtol, "atol": atol, "stage": stage}
         return self.debugger.debug(func_name, args, kwargs, **options)
 

@@ -31,6 +31,25 @@ class Layout(NamedTuple):
         return prod(self.shape) * dtype_info(self.dtype).itemsize
 
 
+def view_layout(layout: Layout, shape: tuple[int, ...], dtype: str, offset: int) -> Layout:
+    """The layout of a tensor of that shape and dtype, from a byte of a packed tensor's memory on.
+
+    Raises ValueError for bytes outside of it, and for memory with strides.
+    """
+    if any(dim < 0 for dim in shape):
+        raise ValueError(f"expected dims of at least 0, got {shape}")
+    if layout.strides is not None:
+        raise ValueError(f"expected a view of packed memory, got strides {layout.strides}")
+    made = Layout(shape, dtype_info(dtype).name, None, layout.writable, False)
+    if not 0 <= offset <= offset + made.nbytes <= layout.nbytes:
+        raise ValueError(
+            f"the view of shape {shape} and dtype {dtype} would occupy bytes {offset} <= i_byte < "
+            f"{offset + made.nbytes}, but the Tensor being viewed only contains {layout.nbytes} "
+            "bytes"
+        )
+    return made
+
+
 class ArrayInterface:
     """Lets NumPy create an array over memory that keeps its owner alive."""
 

@@ -100,13 +100,15 @@ class PackedSite:
     """A place where native code calls the registered function `name` on `args`, outputs last.
 
     The function's result is copied to the last `returned` arguments. With a `text`, the function is
-    a built-in one of the runtime, which gets it as a format.
+    a built-in one of the runtime, which gets it as a format. `kept` has, for each value that the
+    function returns, the numbers of the results of unknown shape that it is.
     """
 
     name: str
     args: tuple[TensorSpec, ...]
     returned: int = 0
     text: str | None = None
+    kept: tuple[tuple[int, ...], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +175,9 @@ class FunctionSpec:
             returns_tuple=data["returns_tuple"],
             arena_size=_dim(data["arena_size"]),
             packed_sites=tuple(
-                PackedSite(s["name"], _tensors(s["args"]), s["returned"], s["text"])
+                PackedSite(
+                    s["name"], _tensors(s["args"]), s["returned"], s["text"], _node(s["kept"])
+                )
                 for s in data["packed_sites"]
             ),
             checks=tuple(data["checks"]),

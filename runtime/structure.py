@@ -4,7 +4,8 @@ A node is the structure of such a value, as JAX's pytrees: the index of a tensor
 parameters or results, ``("tuple", …)`` of nodes, ``("shape", …)`` of dims,
 ``("prim", dtype, dim)``, ``("scalar", dtype, index)``, a number in a tensor of rank 0, or for
 results ``("nothing",)`` and ``("sized", dtype, …)``, a tensor whose dims depend on reported
-symbols, in memory for more elements.
+symbols, in memory for more elements, and ``("kept", number, dtype, rank)``, one of unknown shape
+that a registered function has returned; its dtype and rank are None where they are unknown.
 """
 
 from __future__ import annotations
@@ -87,15 +88,22 @@ def _size(subject: str, dim: Dim, value: Value) -> Size:
     return Size(subject, dim, number)
 
 
-def unflatten(node: Node, results: Iterator[Any], symbols: Mapping[str, int]) -> Value:
-    """The value of a node, with tensors taken from the results in order."""
+def unflatten(
+    node: Node, results: Iterator[Any], symbols: Mapping[str, int], kept: Sequence[Tensor] = ()
+) -> Value:
+    """The value of a node, with tensors taken from the results in order, and from `kept`.
+
+    Raises ValueError for one of `kept` of another dtype or rank.
+    """
     if isinstance(node, int):
         return next(results)
     match node[0]:
         case "nothing":
             return None
         case "tuple":
-            return tuple(unflatten(cast(Node, n), results, symbols) for n in node[1:])
+            return tuple(unflatten(cast(Node, n), results, symbols, kept) for n in node[1:])
+        case "kept":
+            return _checked_result(kept[cast(int, node[1])], node[2], node[3])
         case "sized":
             shape = tuple(evaluate_dim(cast(Dim, d), symbols) for d in node[2:])
             memory = next(results)
@@ -107,6 +115,14 @@ def unflatten(node: Node, results: Iterator[Any], symbols: Mapping[str, int]) ->
         case _:
             value = evaluate_dim(cast(Dim, node[2]), symbols)
             return bool(value) if node[1] == "bool" else value
+
+
+def _checked_result(result: Tensor, dtype: str | None, rank: int | None) -> Tensor:
+    if dtype not in (None, result.dtype):
+        raise ValueError(f"expected a result of dtype {dtype}, got {result.dtype}")
+    if rank not in (None, result.ndim):
+        raise ValueError(f"expected a result of rank {rank}, got shape {result.shape}")
+    return result
 
 
 def reported_sizes(spec: FunctionSpec, results: Sequence[Tensor]) -> dict[str, int]:
@@ -148,7 +164,7 @@ def result_arrays(spec: FunctionSpec, result: Value) -> list[NDArray[Any]]:
 
 
 def _arrays(node: Node, value: Value) -> Iterator[NDArray[Any]]:
-    if isinstance(node, int) or node[0] == "sized":
+    if isinstance(node, int) or node[0] in ("sized", "kept"):
         yield value.view()
     elif node[0] == "scalar":
         yield np.array(value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import prod
 from typing import Any, TypeAlias, TypeGuard
 
@@ -17,7 +18,7 @@ from .dtype import (
     dtype_of_numpy,
     to_bfloat16,
 )
-from .layout import ArrayInterface, Layout
+from .layout import ArrayInterface, Layout, view_layout
 from .memory import Storage, buffer_address
 
 AnyArray: TypeAlias = npt.NDArray[Any]
@@ -110,6 +111,19 @@ class Tensor:
         result = empty(self.shape, self.dtype)
         np.copyto(result.view(), self.view())
         return result
+
+    def _create_view(
+        self, shape: Sequence[int], dtype: str | None = None, relative_byte_offset: int = 0
+    ) -> Tensor:
+        """Another shape over the same memory, from a byte on; TVM's method of that name.
+
+        Raises ValueError for bytes that this tensor does not have, and for strided memory.
+        """
+        dims = tuple(int(dim) for dim in shape)
+        layout = view_layout(self.layout, dims, dtype or self.dtype, relative_byte_offset)
+        address = self.address + relative_byte_offset
+        aligned = address % dtype_info(layout.dtype).itemsize == 0
+        return Tensor(address, layout._replace(aligned=aligned), self)
 
     def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> AnyArray:
         shares = self.dtype != "bfloat16" and (

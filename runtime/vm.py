@@ -33,8 +33,18 @@ class VirtualMachine:
         return self.executable
 
     def __getitem__(self, name: str) -> Callable[..., Any]:
+        """A function, a saved call, or `set_input` and its companions; RuntimeError if called with
+        stored inputs."""
         saved = self._saved.get(name)
-        return saved if saved is not None else self.executable[name]
+        if saved is not None:
+            return saved
+        if name in _STATEFUL and name not in self.executable:
+            return getattr(self, name)
+        return _waiting(name) if name in self._inputs else self.executable[name]
+
+    def _function(self, name: str) -> Callable[..., Any]:
+        saved = self._saved.get(name)
+        return self.executable[name] if saved is None else saved
 
     def save_function(
         self,
@@ -50,7 +60,7 @@ class VirtualMachine:
         Without `include_return` the result is dropped. A saved name may be saved again; ValueError
         for the name of a function of the executable.
         """
-        function = self[func_name]
+        function = self._function(func_name)
         if saved_name in self.executable:
             raise ValueError(f"expected a new name to save, got the function '{saved_name}'")
 
@@ -62,7 +72,7 @@ class VirtualMachine:
 
     def set_input(self, /, func_name: str, *args: Any, **kwargs: Any) -> None:
         """Store the arguments for `invoke_stateful`, which checks them."""
-        self[func_name]
+        self._function(func_name)
         self._inputs[func_name] = (args, kwargs)
 
     def invoke_stateful(self, func_name: str) -> None:
@@ -73,7 +83,7 @@ class VirtualMachine:
         if func_name not in self._inputs:
             raise ValueError(f"expected set_input for '{func_name}' before invoke_stateful")
         args, kwargs = self._inputs[func_name]
-        self._outputs[func_name] = self[func_name](*args, **kwargs)
+        self._outputs[func_name] = self._function(func_name)(*args, **kwargs)
 
     def get_outputs(self, func_name: str) -> Any:
         """The result of a function's last `invoke_stateful`; raises ValueError if there is none."""
@@ -142,6 +152,19 @@ class VirtualMachine:
         if dev is not None:
             named_device(dev)
         return TimeEvaluator(self[func_name], number, repeat, min_repeat_ms)
+
+
+_STATEFUL = ("get_outputs", "invoke_stateful", "set_input")
+"""Methods that are functions of TVM's machine."""
+
+
+def _waiting(name: str) -> Callable[..., Any]:
+    """A function whose inputs are stored, which only `invoke_stateful` may call."""
+
+    def call(*_args: Any, **_kwargs: Any) -> Any:
+        raise RuntimeError(f"expected invoke_stateful of '{name}' after set_input, got a call")
+
+    return call
 
 
 def _single(devices: Device | str | Sequence[Device]) -> Device:

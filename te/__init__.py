@@ -10,7 +10,9 @@ from typing import Any
 
 from ..dialects.diagnostics import suggestion
 from ..dialects.dtypes import check_dtype
+from ..ir.extern_primfunc import extern_primfunc as extern_primfunc
 from ..ir.function import PrimFunc
+from ..ir.struct_info import PrimStructInfo
 from . import topi as topi
 from .arithmetic import cast as cast
 from .arithmetic import const as const
@@ -20,9 +22,10 @@ from .expr import Index as Index
 from .expr import PrimExpr as PrimExpr
 from .expr import Var as Var
 from .extern import IRBuilder as IRBuilder
-from .extern import extern as extern
-from .extern import scan as scan
 from .extern import scatter as scatter
+from .extern import statements as statements
+from .foreign import call_extern as call_extern
+from .foreign import extern as extern
 from .intrinsics import FUNCTIONS as _FUNCTIONS
 from .intrinsics import call_intrinsic as call_intrinsic
 from .intrinsics import if_then_else as if_then_else
@@ -37,6 +40,9 @@ from .reducers import max as max
 from .reducers import min as min
 from .reducers import prod as prod
 from .reducers import sum as sum
+from .scan import ScanOp as ScanOp
+from .scan import recurrence as recurrence
+from .scan import scan as scan
 from .tag import tag_scope as tag_scope
 from .tensor import Compute as Compute
 from .tensor import ConstantTensor as ConstantTensor
@@ -51,6 +57,8 @@ from .tensor import elementwise as elementwise
 from .tensor import placeholder as placeholder
 from .tensor import reduce_axis as reduce_axis
 from .tensor import shape_of as shape_of
+
+PrimExpr.type_of = PrimStructInfo
 
 
 def var(name: str = "n", dtype: Any = "int64", *, ty: Any = None) -> PrimExpr:

@@ -6,9 +6,9 @@ Trees of integers over symbols alone fold into `IntExpr` at once, so that
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from math import isfinite
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
@@ -38,6 +38,7 @@ from ..dialects.python_text import (
     integer_text,
 )
 from ..runtime.dtype import bfloat16_to_float32, to_bfloat16
+from .constant_dim import ConstantDim
 from .operators import Operators
 
 COMPARISONS = ("lt", "le", "gt", "ge", "eq", "ne")
@@ -72,7 +73,13 @@ _LOGICAL = {"bitwise_and": ("and", AND), "bitwise_or": ("or", OR)}
 class PrimExpr(Operators):
     """An expression with a dtype. Operators build larger ones; nothing is computed."""
 
+    type_of: ClassVar[Callable[..., Any]]
     dtype: str
+
+    @property
+    def ty(self) -> Any:
+        """The type: that of numbers of this dtype; TVM's newer spelling."""
+        return PrimExpr.type_of(self.dtype)
 
     @staticmethod
     def _binary(op: str, lhs: ExprLike, rhs: ExprLike) -> PrimExpr:
@@ -255,7 +262,7 @@ def as_int_expr(expr: PrimExpr) -> IntExpr | None:
 def index_value(expr: IntExpr, dtype: str = "int64") -> Any:
     """A dim as users see it: an int where it is constant, else an expression."""
     constant = expr.constant
-    return Index(expr, dtype) if constant is None else constant
+    return Index(expr, dtype) if constant is None else ConstantDim(constant)
 
 
 def index_expr(expr: IntExpr, dtype: str = "int64") -> PrimExpr:
@@ -317,7 +324,7 @@ def convert(value: Any) -> PrimExpr:
             return Imm(value, "bool", weak=True)
         case int():
             low, high = integer_range("int32")
-            return Imm(value, "int32" if low <= value <= high else "int64", weak=True)
+            return Imm(int(value), "int32" if low <= value <= high else "int64", weak=True)
         case np.number() | np.bool_():
             scalar: Any = value  # pyright: ignore[reportUnknownVariableType]
             return const(scalar.item(), str(scalar.dtype))

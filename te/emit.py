@@ -15,14 +15,17 @@ from ..dialects.dtypes import is_float, is_unsigned
 from ..dialects.int_expr import IntExpr, compound
 from ..dialects.sym import Values
 from ..lowering.scalar_builder import ScalarBuilder, ssa_type
-from .arithmetic import COMPARISONS, cast
+from .arithmetic import COMPARISONS, cast, convert
 from .expr import (
+    Address,
     Binary,
     Call,
     Cast,
     ExternCall,
     Imm,
     Index,
+    IntrinCall,
+    KernelCall,
     Let,
     Load,
     PrimExpr,
@@ -204,10 +207,43 @@ class Emitter(ScalarBuilder):
         signs = is_unsigned(lhs.dtype), is_unsigned(rhs.dtype)
         return self.result(tir.DotOp(self.value(lhs), self.value(rhs), *signs))
 
-    def extern_call(self, expr: ExternCall) -> tir.CallExternOp:
-        """The call of a C function; it has no result where its dtype is "void"."""
-        args = [self.value(a) if isinstance(a, PrimExpr) else self.buffers[a] for a in expr.args]
-        type_ = None if expr.dtype == "void" else ssa_type(expr.dtype)
-        op = tir.CallExternOp(expr.callee, args, type_)
+    def extern_call(self, expr: ExternCall) -> tir.OpaqueCallOp:
+        """The call of a C function or an intrinsic; without a result if its dtype is "void"."""
+        args = [self.argument(a) for a in expr.args]
+        if isinstance(expr, IntrinCall):
+            is_handle = expr.dtype == "handle"
+            type_ = expr.pointer or tir.HandleType.of() if is_handle else ssa_type(expr.dtype)
+            unsigned = expr.dtype.startswith("uint")
+            op: tir.OpaqueCallOp = tir.CallIntrinOp(expr.callee, args, type_, unsigned)
+        else:
+            type_ = None if expr.dtype == "void" else ssa_type(expr.dtype)
+            is_kernel = isinstance(expr, KernelCall)
+            op = (
+                tir.CallOp(expr.callee, args, type_, expr.dtype.startswith("uint"))
+                if is_kernel
+                else tir.CallExternOp(expr.callee, args, type_)
+            )
         self.add(op)
         return op
+
+    def argument(self, arg: Any) -> SSAValue:
+        """An argument of a call: a scalar, a string, the memory of a buffer or an element's."""
+        match arg:
+            case PrimExpr():
+                return self.value(arg)
+            case int() | float():
+                return self.value(convert(arg))
+            case str():
+                return self.result(tir.StringOp(arg))
+            case Address():
+                return self.address(arg)
+            case _:
+                return self.buffers[arg]
+
+    def address(self, address: Address) -> SSAValue:
+        """The element at an address as a view of rank 0, whose memory calls get."""
+        buffer = self.buffers[address.source]
+        indices = [self.index(i) for i in address.indices]
+        type_ = typing_cast(tir.BufferType, buffer.type)
+        view = tir.BufferType.of((), type_.element_type, scope=type_.scope.data)
+        return self.result(tir.MatchBufferOp(buffer, indices, self.values.list, view))

@@ -69,6 +69,29 @@ class ExternCall(PrimExpr):
         return [a for a in self.args if isinstance(a, PrimExpr)]
 
 
+class KernelCall(ExternCall):
+    """A call of another kernel of the module."""
+
+
+class IntrinCall(ExternCall):
+    """A call of an intrinsic of TensorIR; among `args` are strings too.
+
+    `pointer` is the type of a result of dtype "handle".
+    """
+
+    def __init__(self, callee: str, args: tuple[Any, ...], dtype: str, pointer: Any = None):
+        super().__init__(callee, args, dtype)
+        self.pointer = pointer
+
+
+class Address:
+    """The address of an element of a buffer, an argument of calls; TVM's ``T.address_of``."""
+
+    def __init__(self, source: Any, indices: tuple[PrimExpr, ...]):
+        self.source = source
+        self.indices = indices
+
+
 class Load(PrimExpr):
     """One element of a buffer or of a tensor that is being defined; `source` says which."""
 

@@ -14,9 +14,9 @@ from xdsl.ir import Block, Region
 from ..dialects import tir
 from ..dialects.dtypes import check_dtype, element_type
 from ..dialects.parameters import value_hint
-from .arithmetic import cast, const, convert, dim_expr, index_value
+from .arithmetic import const, convert, dim_expr, index_value
 from .emit import Emitter
-from .expr import ExprLike, Load, PrimExpr, Value, Var
+from .expr import ExprLike, ExternCall, Load, PrimExpr, Value, Var
 from .intrinsics import boolean
 from .tensor import Compute, IterVar, ShapeLike, Tensor, axis_names, compute, shape_of
 
@@ -48,6 +48,10 @@ class IRBuilder:
         """Write one element, converted to the dtype of the tensor."""
         buffer = self._emitter.buffers[tensor]
         self._emitter.store(buffer, [convert(i) for i in indices], convert(value))
+
+    def evaluate(self, call: ExternCall) -> None:
+        """Call a C function for its effects."""
+        self._emitter.extern_call(call)
 
     @contextmanager
     def for_range(
@@ -91,6 +95,9 @@ class Extern(Compute):
 
     sources: tuple[Tensor, ...] = ()
     statements: Callable[[IRBuilder], None] | None = None
+    input_placeholders: tuple[Any, ...] = ()
+    """The buffers that stand for the sources in the function that was given, as in TVM."""
+    output_placeholders: tuple[Any, ...] = ()
 
     def inputs(self) -> list[Tensor]:
         return list(self.sources)
@@ -101,7 +108,7 @@ class Extern(Compute):
         self.statements(IRBuilder(emitter))
 
 
-def extern(
+def statements(
     shape: Sequence[ShapeLike],
     inputs: Sequence[Tensor],
     fcompute: Callable[..., None],
@@ -109,7 +116,7 @@ def extern(
     axes: Sequence[Any] = (),
     name: str = "extern",
 ) -> tuple[Tensor, ...]:
-    """Tensors of these shapes and dtypes that statements write; TVM's ``te.extern``.
+    """Tensors of these shapes and dtypes that statements write.
 
     ``fcompute(ib, inputs, outputs, i, j, …)`` appends them to an `IRBuilder`, for each index into
     the extents `axes`, whose iterations must not depend on each other.
@@ -127,28 +134,23 @@ def extern(
     return definition.outputs
 
 
-def scan(
-    shape: ShapeLike,
-    axis: int,
-    fcompute: Callable[..., Any],
-    dtype: str,
-    name: str = "scan",
-) -> Tensor:
-    """The tensor whose element at ``(i, j, …)`` is ``fcompute(before, i, j, …)``.
+@dataclass(eq=False)
+class KernelCall(Extern):
+    """The definition of tensors by the body of a PrimFunc, which may also write its sources."""
 
-    `before` is the tensor itself, of which elements with a smaller index along `axis` may be read:
-    the axis runs in order. What TVM's ``te.scan`` is for, in one definition.
-    """
-    dims = [dim_expr(d) for d in shape]
-    index_dtype = "int32" if all(d.is_constant for d in dims) else "int64"
-    axes = tuple(
-        IterVar(f"i{n}", 0, index_value(d), "scan" if n == axis else "spatial", index_dtype)
-        for n, d in enumerate(dims)
-    )
-    before = Tensor(name, shape_of(dims), check_dtype(dtype))
-    element = cast(dtype, convert(fcompute(before, *axes)))
-    before.op = Compute(name, axes, (element,), (before,))
-    return before
+    kernel: tir.PrimFuncOp | None = None
+    buffers: tuple[Tensor, ...] = ()
+    """What the parameters of the kernel are."""
+
+    def emit(self, emitter: Emitter) -> None:
+        """Append a copy of the body of the kernel."""
+        assert self.kernel is not None
+        copy = self.kernel.clone()
+        for param, tensor in zip(copy.params, self.buffers, strict=True):
+            param.replace_all_uses_with(emitter.buffers[tensor])
+        for op in list(copy.body.block.ops):
+            op.detach()
+            emitter.add(op)
 
 
 @dataclass(eq=False)

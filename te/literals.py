@@ -6,13 +6,15 @@ from typing import Any
 
 from ..dialects.dtypes import check_dtype, is_float
 from .arithmetic import Imm, const
+from .constant_dim import ConstantDim
 
 
 class _Kind(type):
     """Makes a number of a class an instance of it by its dtype."""
 
     def __instancecheck__(cls, value: Any) -> bool:
-        return isinstance(value, Imm) and is_float(value.dtype) == issubclass(cls, FloatImm)
+        known = isinstance(value, Imm | ConstantDim)
+        return known and is_float(value.dtype) == issubclass(cls, FloatImm)
 
     def __call__(cls, dtype: str, value: float) -> Any:
         if is_float(check_dtype(dtype)) != issubclass(cls, FloatImm):

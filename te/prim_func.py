@@ -14,25 +14,22 @@ from ..dialects.attributes import to_attribute
 from ..dialects.dtypes import element_type
 from ..dialects.int_expr import IntExpr, Sym
 from ..dialects.parameters import value_hint
-from ..dialects.tir.func import LAYOUT_FREE
+from ..dialects.tir.func import LAYOUT_FREE, LAYOUT_FREE_INPUTS
 from ..dialects.tir.regions import infer_regions
 from ..lowering.functions import unique_name
 from ..lowering.scalar_builder import ssa_type
 from .arithmetic import cast, dim_expr, symbol
 from .emit import Emitter
 from .expr import Index, Load, PrimExpr, Reduce, Var
-from .extern import Extern, Scatter
+from .extern import Extern, KernelCall, Scatter
 from .intrinsics import if_then_else
+from .scan import ScanOp
 from .tensor import Compute, IterVar, Tensor
 
 
 def buffer_type(tensor: Tensor) -> tir.BufferType:
     """The buffer that holds a tensor."""
     return tir.BufferType.of([dim_expr(d) for d in tensor.shape], element_type(tensor.dtype))
-
-
-LAYOUT_FREE_INPUTS = "layout_free_placeholders"
-"""The attribute of a definition that lists inputs whose layout a schedule may choose."""
 
 
 def build_prim_func(args: Sequence[Tensor | PrimExpr], name: str = "main") -> tir.PrimFuncOp:
@@ -166,6 +163,9 @@ def _indices(expr: PrimExpr) -> list[IntExpr]:
 
 
 def _emit_definition(emitter: Emitter, definition: Compute) -> None:
+    if isinstance(definition, KernelCall):
+        definition.emit(emitter)
+        return
     reductions = [b for b in definition.bodies if isinstance(b, Reduce)]
     reduce_axes: tuple[IterVar, ...] = reductions[0].axes if reductions else ()
     if isinstance(definition, Scatter):
@@ -198,6 +198,11 @@ def _block(
     for axis, arg in zip(axes, body.args, strict=True):
         arg.name_hint = value_hint(f"v_{axis.name}")
         emitter.define(axis, arg)
+    if isinstance(definition, ScanOp):
+        for axis, number in definition.aliases:
+            emitter.define(axis, body.args[number])
+        for state, output in zip(definition.states, definition.outputs, strict=True):
+            emitter.buffers[state] = emitter.buffers[output]
     with emitter.inside(body):
         if is_reduction:
             _emit_reduction(emitter, definition)
@@ -213,7 +218,7 @@ def _block(
     block_axes = [
         tir.Axis(a.kind, dim_expr(a.start), dim_expr(a.extent), b)
         for a, b in zip(axes, bindings, strict=True)
-    ]
+    ] or [_unit_axis(body)]
     annotations = {
         k: to_attribute(v) for k, v in definition.attrs.items() if k != LAYOUT_FREE_INPUTS
     }
@@ -227,6 +232,12 @@ def _block(
         writes,
         DictionaryAttr(annotations) if annotations else None,
     )
+
+
+def _unit_axis(body: Block) -> tir.Axis:
+    """The axis of a block without others, as in TVM."""
+    body.insert_arg(IndexType(), 0).name_hint = "vi"
+    return tir.Axis("spatial", IntExpr.of(0), IntExpr.of(1), IntExpr.of(0))
 
 
 def _emit_update(emitter: Emitter, definition: Scatter) -> None:

@@ -44,6 +44,15 @@ class IterVar(Var):
         return ITER_TYPES.get(self.kind, ITER_TYPES["opaque"])
 
 
+class TensorDtype(str):
+    """The name of a dtype, which TVM's newest tensors have as a type with this `dtype`."""
+
+    @property
+    def dtype(self) -> str:
+        """The name."""
+        return str(self)
+
+
 @dataclass(eq=False)
 class Tensor:
     """A tensor of a definition: a placeholder, or one output of a `Compute`.
@@ -59,6 +68,9 @@ class Tensor:
     dtype: str
     op: Compute | PlaceholderOp | None = None
     index: int = 0
+
+    def __post_init__(self) -> None:
+        self.dtype = TensorDtype(self.dtype)
 
     @property
     def value_index(self) -> int:
@@ -296,6 +308,11 @@ def reduce_axis(dom: Sequence[PrimExpr | int], name: str = "rv") -> IterVar:
     first, size = dim_expr(start), dim_expr(stop) - dim_expr(start)
     dtype = "int32" if size.is_constant and first.is_constant else "int64"
     return IterVar(name, index_value(first), index_value(size), "reduce", dtype)
+
+
+def producer_load(producer: Tensor, indices: Sequence[ExprLike]) -> Load:
+    """An element of a tensor, or of one without dims its value; TVM's ``tir.ProducerLoad``."""
+    return producer(*indices)
 
 
 Operand: TypeAlias = "Tensor | ExprLike"

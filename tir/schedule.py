@@ -11,6 +11,7 @@ from typing import Any, Self
 from xdsl.dialects.builtin import ModuleOp
 
 from ..dialects.tir import PrimFuncOp
+from ..dialects.tir.control import has_jumps
 from ..display.rich import displayed
 from ..ir.buffers import Buffer
 from ..ir.function import PrimFunc
@@ -30,6 +31,7 @@ from ..lowering.schedule.primitives.random_variables import SBlockRV as SBlockRV
 from ..lowering.schedule.primitives.state import ScheduleState as ScheduleState
 from ..lowering.schedule.primitives.state import StmtSRef as StmtSRef
 from ..lowering.schedule.primitives.trace import Trace as Trace
+from ..names import resolve
 from .index_map import IndexMap
 from .statements import For as For
 from .statements import SBlock as SBlock
@@ -63,8 +65,8 @@ class Schedule(primitives.Schedule):
         `seed` is that of draws. With a `debug_mask` but "none" or 0 the module is verified after
         each primitive. Messages of errors name the primitive at `error_render_level` "detail", are
         those of the rule at "fast", and name the primitive alone at "none". `enable_check` is there
-        for programs written for TVM: checks are always done. Raises TypeError for another `mod` and
-        ValueError for an unknown level.
+        for programs written for TVM: checks are always done. Raises TypeError for another `mod`,
+        ValueError for an unknown level, and ScheduleError for kernels with jumps.
         """
         if isinstance(mod, PrimFunc):
             mod = IRModule({"main": mod})
@@ -75,6 +77,8 @@ class Schedule(primitives.Schedule):
             raise ValueError(
                 f"expected an error_render_level ({expected}), got '{error_render_level}'"
             )
+        if has_jumps(mod.op):
+            raise ScheduleError("expected kernels without 'break' and 'continue' to schedule")
         super().__init__(mod.op.clone(), seed)
         self.original = mod.clone()
         self._mod = mod
@@ -168,3 +172,8 @@ class ScheduleHistory:
             name = f"primitive '{inst.kind.method}', number {number} of the schedule,"
             if not inst.kind.is_pure:
                 yield "" if moved else name, sch.mod.op
+
+
+def __getattr__(name: str) -> Any:
+    """What TVM has in modules below this one; raises AttributeError for another name."""
+    return resolve("tir.schedule.", name)

@@ -123,11 +123,34 @@ def floormod(lhs: IntExpr, rhs: IntExpr) -> IntExpr:
     if divisor == 1:
         return ZERO
     if divisor is None or divisor <= 0:
-        return IntExpr.of(Compound("mod", lhs, rhs)) if lhs.terms else ZERO
+        rest = _without_multiples(lhs, rhs)
+        return IntExpr.of(Compound("mod", rest, rhs)) if rest.terms else ZERO
+    lhs = _without_remainders(lhs, divisor)
     reduced = IntExpr.from_terms({m: c % divisor for m, c in lhs.terms})
     if (value := reduced.constant) is not None:
         return IntExpr.of(value % divisor)
     return IntExpr.of(Compound("mod", reduced, rhs))
+
+
+def _without_multiples(lhs: IntExpr, rhs: IntExpr) -> IntExpr:
+    """``a`` for ``a + b * c`` in ``(a + b * c) % c``, where `c` is symbols alone."""
+    if not is_divisor(rhs) or len(rhs.terms) != 1:
+        return lhs
+    kept = {m: c for m, c in lhs.terms if _exact_quotient(IntExpr.from_terms({m: c}), rhs) is None}
+    return IntExpr.from_terms(kept)
+
+
+def _without_remainders(lhs: IntExpr, divisor: int) -> IntExpr:
+    """``a + b`` for ``a % 16 + b`` in ``(a % 16 + b) % 8``."""
+    result = lhs
+    for monomial, coefficient in lhs.terms:
+        (atom, *more) = monomial or (None,)
+        if not more and isinstance(atom, Compound) and atom.op == "mod":
+            inner = atom.rhs.constant
+            if inner is not None and inner > 0 and coefficient * inner % divisor == 0:
+                new = _without_remainders(atom.lhs, divisor)
+                result += (new - IntExpr.of(atom)) * coefficient
+    return result
 
 
 def _extremum(op: str, lhs: IntExpr, rhs: IntExpr) -> IntExpr:

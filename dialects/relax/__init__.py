@@ -13,6 +13,7 @@ from .call import CallPackedOp as CallPackedOp
 from .call import CallPurePackedOp as CallPurePackedOp
 from .call import CallTIROp as CallTIROp
 from .call import PrintOp as PrintOp
+from .call import SymbolCallOp as SymbolCallOp
 from .call_inplace import CallTIRInplaceOp as CallTIRInplaceOp
 from .closure import FuncType as FuncType
 from .closure import InvokeOp as InvokeOp
@@ -29,6 +30,11 @@ from .func import FuncOp as FuncOp
 from .func import OutputOp as OutputOp
 from .func import ReturnOp as ReturnOp
 from .loop import LoopOp as LoopOp
+from .memory import AllocStorageOp as AllocStorageOp
+from .memory import CallKernelOp as CallKernelOp
+from .memory import KillStorageOp as KillStorageOp
+from .memory import KillTensorOp as KillTensorOp
+from .memory import StorageTensorOp as StorageTensorOp
 from .operators import OPERATORS as OPERATORS
 from .operators import OperatorOp as OperatorOp
 from .operators import register_operator as register_operator
@@ -58,9 +64,11 @@ class _RelaxDialect(Dialect):
 RelaxDialect = _RelaxDialect(
     "relax",
     [
+        AllocStorageOp,
         AllocTensorOp,
         AssertOp,
         CallDPSPackedOp,
+        CallKernelOp,
         CallOp,
         CallPackedOp,
         CallPurePackedOp,
@@ -71,6 +79,8 @@ RelaxDialect = _RelaxDialect(
         FuncOp,
         IfOp,
         InvokeOp,
+        KillStorageOp,
+        KillTensorOp,
         LocalFuncOp,
         LoopOp,
         MatchCastOp,
@@ -81,6 +91,7 @@ RelaxDialect = _RelaxDialect(
         ReturnOp,
         ShapeOfOp,
         ShapeOp,
+        StorageTensorOp,
         TensorToPrimOp,
         TensorToShapeOp,
         TupleGetItemOp,

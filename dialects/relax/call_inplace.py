@@ -93,7 +93,7 @@ class CallTIRInplaceOp(SymbolCallOp):
             )
         (tensor,) = leaves(argument)
         count = sum(leaves(a).count(tensor) for a in self.args)
-        if count > 1 or _comes_after(self, _users(tensor)):
+        if count > 1 or comes_after(self, _users(tensor)):
             raise VerifyException(f"expected argument {position} not to be used afterwards")
 
     @classmethod
@@ -149,7 +149,7 @@ def _users(tensor: Leaf) -> set[Operation]:
     return found
 
 
-def _comes_after(op: Operation, others: AbstractSet[Operation]) -> bool:
+def comes_after(op: Operation, others: AbstractSet[Operation]) -> bool:
     """Whether one of the operations, or an operation around it, follows `op` in its function."""
     current: Operation | None = op
     while current is not None and not isinstance(current, GraphFunctionOp):

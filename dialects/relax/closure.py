@@ -28,9 +28,8 @@ from xdsl.printer import Printer
 from xdsl.traits import EffectInstance, MemoryEffect, Pure, is_side_effect_free
 from xdsl.utils.exceptions import VerifyException
 
-from ..irdl import IRDLOperation, irdl_op_definition
+from ..irdl import AllocatesResult, IRDLOperation, irdl_op_definition
 from ..parameters import FunctionOp, parse_parameters, print_parameters
-from .call import AllocTensorOp
 from .type_relations import says_less
 from .types import FuncType
 from .values import MatchCastOp
@@ -49,7 +48,7 @@ class GraphFunctionOp(FunctionOp, ABC):
 
 def is_pure(op: Operation) -> bool:
     """Whether an operation has no user-visible effect other than its result or an error."""
-    return isinstance(op, AllocTensorOp | MatchCastOp) or is_side_effect_free(op)
+    return isinstance(op, MatchCastOp) or op.has_trait(AllocatesResult) or is_side_effect_free(op)
 
 
 def effects(operations: Iterable[Operation]) -> Iterator[Operation]:

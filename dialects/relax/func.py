@@ -33,9 +33,8 @@ from xdsl.traits import (
 )
 from xdsl.utils.exceptions import VerifyException
 
-from ..irdl import IRDLOperation, irdl_op_definition
+from ..irdl import AllocatesResult, IRDLOperation, irdl_op_definition
 from ..parameters import parse_parameters, print_parameters
-from .call import AllocTensorOp
 from .closure import GraphFunctionOp, LocalFuncOp, is_pure, verify_pure
 from .control import IfOp
 from .symbols import determined_symbols, undeclared_symbol
@@ -240,7 +239,7 @@ def _verify_pure(op: Operation) -> None:
         raise VerifyException("expected a dataflow block not to contain another one")
     if isinstance(op, IfOp):
         raise VerifyException("expected a dataflow block without control flow, got 'relax.if'")
-    if not is_pure(op) or isinstance(op, AllocTensorOp):
+    if not is_pure(op) or op.has_trait(AllocatesResult):
         raise VerifyException(f"expected pure operations in a dataflow block, got '{op.name}'")
 
 

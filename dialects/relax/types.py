@@ -70,6 +70,11 @@ class TensorType(ParametrizedAttribute, TypeAttribute):
         return None if isinstance(self.element_type, NoneAttr) else self.element_type
 
     @property
+    def is_known(self) -> bool:
+        """Whether shape and dtype are known, so that memory for the tensor can be planned."""
+        return self.dims is not None and self.dtype is not None
+
+    @property
     def known_bytes(self) -> int | None:
         """The size of the elements in bytes; `None` unless dtype and dims are constant."""
         if self.dims is None or self.known_element is None:

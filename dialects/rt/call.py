@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
     FlatSymbolRefAttr,
+    IntAttr,
     StringAttr,
     SymbolRefAttr,
     UnitAttr,
@@ -38,6 +40,8 @@ from ..tir.types import BufferType
 from .control import CheckOp
 from .loop import ForOp, SliceOp
 from .memory import ArenaOp
+
+Item = TypeVar("Item")
 
 PRINT, ASSERT = "relax.print", "relax.assert"
 OWN_FUNCTIONS = (PRINT, ASSERT)
@@ -99,13 +103,15 @@ class CallPackedOp(IRDLOperation):
     """Call a registered function on memory: ``rt.call_packed "env.relu"(%x) outs(%y) : (…), (…)``.
 
     The name is looked up at each call. Outside a dataflow block, calls keep their order. A function
-    that ``returns`` takes only the inputs, and its results are copied to the outputs. With a
+    that ``returns`` takes only the inputs, and its results are copied to the outputs, or become
+    results of unknown shape: ``returns kept [[0], []]`` has the numbers of these for each. With a
     ``text`` the callee is a function of the runtime: ``relax.print`` or ``relax.assert``.
     """
 
     name = "rt.call_packed"
     callee = prop_def(StringAttr)
     returns = opt_prop_def(UnitAttr)
+    kept = opt_prop_def(ArrayAttr[ArrayAttr[IntAttr]])
     text = opt_prop_def(StringAttr)
     inputs = var_operand_def(BufferType)
     outputs = var_operand_def(BufferType)
@@ -119,18 +125,28 @@ class CallPackedOp(IRDLOperation):
         outputs: Sequence[SSAValue],
         returns: bool = False,
         text: str | None = None,
+        kept: Sequence[Sequence[int]] | None = None,
     ):
+        groups = None if kept is None else [ArrayAttr([IntAttr(k) for k in g]) for g in kept]
         super().__init__(
             operands=[list(inputs), list(outputs)],
             properties={
                 "callee": StringAttr(callee),
                 "returns": UnitAttr() if returns else None,
+                "kept": None if groups is None else ArrayAttr(groups),
                 "text": None if text is None else StringAttr(text),
             },
         )
 
+    @property
+    def kept_results(self) -> list[list[int]]:
+        """The results of unknown shape that each value is, which the function returns."""
+        return [] if self.kept is None else [[k.data for k in g.data] for g in self.kept.data]
+
     def verify_(self) -> None:
         _verify_distinct(self.inputs, self.outputs, self.name)
+        if self.kept is not None and (self.returns is None or self.outputs):
+            raise VerifyException("expected values to keep that a function returns, and no outputs")
         if self.text is not None and self.callee.data not in OWN_FUNCTIONS:
             known = ", ".join(OWN_FUNCTIONS)
             raise VerifyException(f"expected a text for {known}, got '{self.callee.data}'")
@@ -139,21 +155,30 @@ class CallPackedOp(IRDLOperation):
     def parse(cls, parser: Parser) -> CallPackedOp:
         callee = parser.parse_str_literal(" of the function's name")
         returns = parser.parse_optional_keyword("returns") is not None
+        kept = None
+        if parser.parse_optional_keyword("kept"):
+            kept = _parse_listed(parser, lambda: _parse_listed(parser, parser.parse_integer))
         text = None
         if parser.parse_optional_keyword("text"):
             text = parser.parse_str_literal(" of the text")
         inputs, outputs, _ = _parse_call(parser)
-        return CallPackedOp(callee, inputs, outputs, returns, text)
+        return CallPackedOp(callee, inputs, outputs, returns, text, kept)
 
     def print(self, printer: Printer) -> None:
         printer.print_string(" ")
         print_text(printer, self.callee.data)
         printer.print_string(" returns " if self.returns is not None else "")
+        if self.kept is not None:
+            printer.print_string(f"kept {self.kept_results} ")
         if self.text is not None:
             printer.print_string(" text ")
             print_text(printer, self.text.data)
             printer.print_string(" ")
         _print_call(printer, self.inputs, self.outputs, ())
+
+
+def _parse_listed(parser: Parser, parse_item: Callable[[], Item]) -> list[Item]:
+    return parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parse_item)
 
 
 def _verify_distinct(inputs: Sequence[SSAValue], outputs: Sequence[SSAValue], name: str) -> None:

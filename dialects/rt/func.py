@@ -76,7 +76,8 @@ class FuncOp(FunctionOp):
     results, as types of the graph, if they are not one tensor for each parameter: its tensors in
     order are the parameters and results in memory. `reported` are symbols of `rt.read_sizes` in the
     types of results: their memory is for the limits, and further results, i64 tensors of rank 1,
-    hold the values.
+    hold the values. A result of unknown shape in the signature is what a registered function
+    returns, and has no memory here.
     """
 
     name = "rt.func"
@@ -155,7 +156,9 @@ class FuncOp(FunctionOp):
     def graph_results(self) -> list[TensorType | None]:
         """The types of the graph of the results in memory, as far as a signature has them."""
         outputs = () if self.signature is None else self.signature.outputs.data
-        found: list[TensorType | None] = [t for type_ in outputs for t in tensors_in(type_)]
+        found: list[TensorType | None] = [
+            t for type_ in outputs for t in tensors_in(type_) if t.is_known
+        ]
         return [*found, *(None for _ in range(self.num_results.data - len(found)))]
 
     def read_sizes(self) -> Ranges:
@@ -235,7 +238,7 @@ class FuncOp(FunctionOp):
             ("parameters", inputs, self.params),
             ("results", outputs, self.results_),
         ):
-            count = sum(len(tensors_in(t)) for t in types)
+            count = sum(t.is_known for type_ in types for t in tensors_in(type_))
             if what == "results":
                 memory = memory[: len(memory) - self._report_count()]
             if count != len(memory):

@@ -13,17 +13,30 @@ from .block_attributes import BoundAttr as BoundAttr
 from .block_attributes import BufferRegion as BufferRegion
 from .block_attributes import InitOp as InitOp
 from .block_attributes import RegionAttr as RegionAttr
+from .block_attributes import alternatives as alternatives
+from .block_attributes import any_of as any_of
+from .calls import CallExternOp as CallExternOp
+from .calls import CallIntrinOp as CallIntrinOp
+from .calls import DeclBufferOp as DeclBufferOp
+from .calls import OpaqueCallOp as OpaqueCallOp
+from .calls import StringOp as StringOp
+from .control import AttrOp as AttrOp
+from .control import BreakOp as BreakOp
+from .control import CallOp as CallOp
+from .control import ContinueOp as ContinueOp
+from .control import JumpOp as JumpOp
+from .control import ReturnOp as ReturnOp
 from .dot import BFDotOp as BFDotOp
 from .dot import DotOp as DotOp
 from .dot import MatrixDotOp as MatrixDotOp
 from .func import AssertOp as AssertOp
-from .func import CallExternOp as CallExternOp
 from .func import PrimFuncOp as PrimFuncOp
 from .loop import NONTEMPORAL as NONTEMPORAL
 from .loop import SUM_BLOCK as SUM_BLOCK
 from .loop import ApplyOp as ApplyOp
 from .loop import ForOp as ForOp
 from .types import BufferType as BufferType
+from .types import HandleType as HandleType
 
 TIRDialect = Dialect(
     "tir",
@@ -31,9 +44,15 @@ TIRDialect = Dialect(
         AllocBufferOp,
         ApplyOp,
         AssertOp,
+        AttrOp,
         BlockOp,
+        BreakOp,
+        CallOp,
         CallExternOp,
+        CallIntrinOp,
         BFDotOp,
+        ContinueOp,
+        DeclBufferOp,
         DotOp,
         MatrixDotOp,
         ForOp,
@@ -41,7 +60,9 @@ TIRDialect = Dialect(
         LoadOp,
         MatchBufferOp,
         PrimFuncOp,
+        ReturnOp,
+        StringOp,
         StoreOp,
     ],
-    [AxisAttr, BoundAttr, BufferType, RegionAttr],
+    [AxisAttr, BoundAttr, BufferType, HandleType, RegionAttr],
 )

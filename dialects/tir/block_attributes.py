@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, reduce
 from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IndexType, StringAttr
@@ -24,7 +24,8 @@ from xdsl.printer import Printer
 from xdsl.traits import NoTerminator, RecursiveMemoryEffect
 from xdsl.utils.exceptions import VerifyException
 
-from ..int_expr import IntExpr
+from ..bounds import cases_of_minimum
+from ..int_expr import ZERO, IntExpr, minimum
 from ..irdl import IRDLOperation, irdl_op_definition
 from ..sym import ExprAttr, expr_array, exprs_of, parse_body, parse_expr
 from .types import BufferType
@@ -99,6 +100,27 @@ class BoundAttr(ParametrizedAttribute):
     def print_parameters(self, printer: Printer) -> None:
         with printer.in_angle_brackets():
             printer.print_string(f"{self.lhs.data}, {self.rhs.data}")
+
+
+def any_of(bounds: Sequence[tuple[IntExpr, IntExpr]]) -> tuple[IntExpr, IntExpr]:
+    """The bound that holds where one of several does: ``min(a - b, c - d) < 0``."""
+    first, *others = bounds
+    if not others:
+        return first
+    return reduce(minimum, (lhs - rhs for lhs, rhs in bounds)), ZERO
+
+
+def alternatives(bound: BoundAttr) -> list[tuple[IntExpr, IntExpr]]:
+    """The bounds of which one has to hold, each with the terms that are added on their own side."""
+    difference = bound.lhs.data - bound.rhs.data
+    cases = cases_of_minimum(difference)
+    if len(cases) == 1:
+        return [(bound.lhs.data, bound.rhs.data)]
+    sides = [
+        [IntExpr(tuple((m, abs(c)) for m, c in case.terms if c * sign > 0)) for sign in (1, -1)]
+        for case in cases
+    ]
+    return [(lhs, rhs) for lhs, rhs in sides]
 
 
 @dataclass(frozen=True)

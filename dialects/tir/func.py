@@ -1,4 +1,4 @@
-"""`tir.prim_func`, external calls and assertions."""
+"""`tir.prim_func` and assertions."""
 
 from __future__ import annotations
 
@@ -16,10 +16,8 @@ from xdsl.ir import (
 from xdsl.irdl import (
     operand_def,
     opt_prop_def,
-    opt_result_def,
     prop_def,
     traits_def,
-    var_operand_def,
 )
 from xdsl.parser import Parser
 from xdsl.printer import Printer
@@ -34,10 +32,13 @@ from ..nesting import operations_in
 from ..parameters import FunctionOp, parse_parameters, print_parameters, print_text
 from ..sym import ExprAttr
 from .block_attributes import AxisAttr, BoundAttr, RegionAttr
-from .types import BufferType
+from .types import BufferType, HandleType
 
 LAYOUT_FREE = "layout_free_buffers"
 """The attribute with the positions of parameters whose layout a schedule may choose."""
+
+LAYOUT_FREE_INPUTS = "layout_free_placeholders"
+"""The attribute of a definition or block that lists inputs whose layout a schedule may choose."""
 
 
 @irdl_op_definition
@@ -143,7 +144,7 @@ class PrimFuncOp(FunctionOp):
             self._verify_layout_free(positions)
         for name, param in zip(self.names, self.params, strict=True):
             if not (
-                isinstance(param.type, BufferType | IndexType)
+                isinstance(param.type, BufferType | HandleType | IndexType)
                 or (is_element_type(param.type) and value_type(param.type) == param.type)
             ):
                 raise VerifyException(
@@ -215,27 +216,6 @@ def symbols_of(op: Operation) -> set[str]:
         if isinstance(value.type, BufferType):
             found |= value.type.symbols()
     return found
-
-
-@irdl_op_definition
-class CallExternOp(IRDLOperation):
-    """A call of a C function in the process; TVM's ``T.call_extern``.
-
-    ``%0 = tir.call_extern "fmaf"(%a, %b, %c) : (f32, f32, f32) -> f32``.
-    """
-
-    name = "tir.call_extern"
-    callee = prop_def(StringAttr)
-    args = var_operand_def()
-    result = opt_result_def()
-    assembly_format = "$callee `(` $args `)` attr-dict `:` functional-type($args, results)"
-
-    def __init__(self, callee: str, args: Sequence[SSAValue], result_type: Attribute | None):
-        super().__init__(
-            operands=[args],
-            result_types=[[] if result_type is None else [result_type]],
-            properties={"callee": StringAttr(callee)},
-        )
 
 
 @irdl_op_definition

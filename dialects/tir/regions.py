@@ -21,8 +21,8 @@ from ..sym import Values, exprs_of
 from .access import LoadOp, MatchBufferOp, StoreOp
 from .block import BlockOp
 from .block_attributes import BufferRegion
+from .calls import OpaqueCallOp
 from .conditions import conjuncts, facts_in_arm
-from .func import CallExternOp
 from .loop import ApplyOp, ForOp
 from .types import BufferType
 
@@ -114,7 +114,7 @@ def root_buffer(buffer: SSAValue) -> SSAValue:
 def calls_on_memory(block: BlockOp) -> bool:
     """Whether a block passes buffers to functions; its declared regions are then its accesses."""
     return any(
-        isinstance(op, CallExternOp) and any(isinstance(a.type, BufferType) for a in op.args)
+        isinstance(op, OpaqueCallOp) and any(isinstance(a.type, BufferType) for a in op.args)
         for op in block.body.block.walk()
         if enclosing(op, BlockOp) is block
     )

@@ -11,16 +11,19 @@ from xdsl.dialects.arith import ConstantOp, IndexCastOp
 from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Block, Operation, SSAValue
 
-from . import AllocBufferOp, ApplyOp, LoadOp, MatchBufferOp
+from . import AllocBufferOp, ApplyOp, CallIntrinOp, DeclBufferOp, LoadOp, MatchBufferOp, StringOp
 
+BUFFERS = (AllocBufferOp, DeclBufferOp, MatchBufferOp)
 ARITHMETIC = ("arith.", "math.", "tir.dp4a", "tir.bfdot")
 """What the names of operations on scalars, which are elementwise on vectors, begin with."""
 
 
 def is_expression(op: Operation) -> bool:
     """Whether the operation only computes a scalar, possibly from memory."""
-    if isinstance(op, LoadOp | ApplyOp) or op.name.startswith(ARITHMETIC):
+    if isinstance(op, LoadOp | ApplyOp | StringOp) or op.name.startswith(ARITHMETIC):
         return True
+    if isinstance(op, CallIntrinOp):
+        return op.is_pure
     return isinstance(op, scf.IfOp) and is_conditional_expression(op)
 
 
@@ -35,7 +38,7 @@ def is_conditional_expression(op: scf.IfOp) -> bool:
 
 def is_index_arithmetic(op: Operation) -> bool:
     """Whether the operation is repeated at each use: constants and index arithmetic."""
-    return isinstance(op, ConstantOp | ApplyOp) or (
+    return isinstance(op, ConstantOp | ApplyOp | StringOp) or (
         isinstance(op, IndexCastOp) and IndexType() in (op.input.type, op.result.type)
     )
 
@@ -51,7 +54,7 @@ def epochs(block: Block) -> dict[Operation, int]:
     count = 0
     for op in block.ops:
         found[op] = count
-        if not is_expression(op) and not isinstance(op, AllocBufferOp | MatchBufferOp):
+        if not is_expression(op) and not isinstance(op, BUFFERS):
             count += 1
     return found
 

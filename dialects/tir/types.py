@@ -157,6 +157,51 @@ class BufferType(ParametrizedAttribute, TypeAttribute):
                 printer.print_string_literal(self.scope.data)
 
 
+@irdl_attr_definition
+class HandleType(ParametrizedAttribute, TypeAttribute):
+    """A pointer: ``!tir.handle``, ``!tir.handle<f32>``, ``!tir.handle<f32, "shared">``.
+
+    TVM's ``T.handle``. Without an element type it points to anything.
+    """
+
+    name = "tir.handle"
+    element_type: Attribute = param_def()
+    scope: StringAttr = param_def()
+
+    @staticmethod
+    def of(element_type: Attribute | None = None, scope: str = GLOBAL) -> HandleType:
+        """The type of pointers to elements in memory of a scope."""
+        return HandleType(element_type or NoneAttr(), StringAttr(scope or GLOBAL))
+
+    def verify(self) -> None:
+        is_typed = not isinstance(self.element_type, NoneAttr)
+        if is_typed and not is_element_type(self.element_type):
+            raise VerifyException(f"expected an element type of a tensor, got {self.element_type}")
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        element: Attribute = NoneAttr()
+        scope = StringAttr(GLOBAL)
+        if parser.parse_optional_punctuation("<"):
+            text = parser.parse_optional_str_literal()
+            if text is None:
+                element = parser.parse_type()
+                if parser.parse_optional_punctuation(","):
+                    text = parser.parse_str_literal()
+            scope = StringAttr(text or GLOBAL)
+            parser.parse_punctuation(">")
+        return [element, scope]
+
+    def print_parameters(self, printer: Printer) -> None:
+        parts: list[str] = []
+        if not isinstance(self.element_type, NoneAttr):
+            parts.append(str(self.element_type))
+        if self.scope.data != GLOBAL:
+            parts.append(f'"{self.scope.data}"')
+        if parts:
+            printer.print_string(f"<{', '.join(parts)}>")
+
+
 @lru_cache(maxsize=1 << 12)
 def _buffer_type(
     shape: ExprArray,

@@ -71,6 +71,15 @@ for block, maps in transposed.items():
     print(isinstance(block, tir.SBlock), block.name_hint)
     print(*(m for part, m in maps.items() if isinstance(part, tir.Buffer)))
 
+# %% tir.decl_buffer
+from xrelax import te, tir
+
+x = te.placeholder((te.var("n"), 8), "float32", name="x")
+double = te.create_prim_func([x, te.compute(x.shape, lambda i, j: x[i, j] * 2.0, name="y")])
+tile = tir.decl_buffer((4, 8), "float32", name="tile")
+print(double.specialize({double.params[0]: tile}))
+print(tile.offset_of([1, 2]), tile.get_flattened_buffer().shape)
+
 # %% tir.IndexMap
 import numpy as np
 
@@ -145,6 +154,20 @@ outer, inner = schedule.split(schedule.get_loops("y")[0], [None, 4])
 schedule.tensorize(inner, "example.double")
 print(schedule.mod["main"])
 
+# %% tir.tensor_intrin tir.tensor_intrin.x86 tir.tensor_intrin.arm_cpu
+from xrelax import te, tir
+
+x = te.placeholder((4,), "int8", name="x")
+w = te.placeholder((8, 4), "int8", name="w")
+k = te.reduce_axis((0, 4), name="k")
+y = te.compute((8,), lambda i: te.sum(x[k].astype("int32") * w[i, k].astype("int32"), k), name="y")
+schedule = tir.Schedule(te.create_prim_func([x, w, y]))
+outer, inner = schedule.split(schedule.get_loops("y")[0], [None, 4])
+schedule.decompose_reduction("y", inner)
+schedule.tensorize(inner, tir.tensor_intrin.arm_cpu.ARM_DOT_4x4_i8_SDOT_INTRIN)
+print(schedule.mod["main"])
+print(tir.tensor_intrin.x86.VNNI_DOT_16x4_INTRIN)
+
 # %% tir.Var
 from xrelax import relax, te, tir
 
@@ -164,6 +187,52 @@ print(schedule.trace)
 other = tir.schedule.Schedule(function)
 schedule.trace.apply_to_schedule(other)  # replays the primitives
 assert other.mod.script() == schedule.mod.script()
+
+# %% tir.schedule.transform
+from xrelax import te, tir
+from xrelax.tir.tensor_intrin import arm_cpu
+
+x = te.placeholder((6, 8), "int8", name="x")
+w = te.placeholder((8, 8), "int8", name="w")
+k = te.reduce_axis((0, 8), name="k")
+
+
+def element(i, j):
+    return te.sum(x[i, k].astype("int32") * w[j, k].astype("int32"), k)
+
+
+schedule = tir.Schedule(te.create_prim_func([x, w, te.compute((6, 8), element, name="y")]))
+tile = tir.schedule.transform.tile_with_tensor_intrin
+print(schedule.get(tile(schedule, "y", arm_cpu.ARM_DOT_4x4_i8_SDOT_INTRIN)).extent)
+print(schedule.mod["main"])
+# %% tir.call_extern
+import numpy as np
+
+import xrelax as tvm
+from xrelax import te, tir
+
+x = te.placeholder((4,), "float32", name="x")
+size = te.const(16, "int64")
+y = te.extern(
+    (4,),
+    [x],
+    lambda ins, outs: tir.call_extern("void", "memcpy", outs[0].data, ins[0].data, size),
+    name="y",
+)
+function = te.create_prim_func([x, y])
+print(function)
+
+copy = np.empty(4, "float32")
+tvm.build(function)["main"](np.ones(4, "float32"), copy)
+print(copy)
+
+# %% tir.ProducerLoad
+from xrelax import te, tir
+
+scale = te.compute((), lambda: 2.0, name="scale")
+x = te.placeholder((4,), "float32", name="x")
+y = te.compute((4,), lambda i: x[i] * tir.ProducerLoad(scale, []), name="y")
+print(te.create_prim_func([x, y]))
 
 # %% tir.const tir.IntImm tir.FloatImm tir.StringImm
 from xrelax import tir
@@ -192,6 +261,18 @@ from xrelax import tir
 i, n = tir.Var("i", "int64"), tir.Var("n", "int64")
 print(tvm.arith.detect_linear_equation(i * (n + 4) + i + 7, [i]))
 print(tvm.arith.detect_clip_bound(tir.all(i - 1 > 0, i < n * 6), [i]))
+
+# %% arith.estimate_region_lower_bound arith.estimate_region_upper_bound
+from xrelax import arith, ir, tir
+
+i, j = tir.Var("i"), tir.Var("j")
+loops = {i: ir.Range(0, 16), j: ir.Range(0, 4)}
+rows = [ir.Range.from_min_extent(i * 4 + j, 3)]
+gaps = [ir.Range.from_min_extent(i * 8, 2)]
+print(arith.estimate_region_lower_bound(rows, loops))
+print(arith.estimate_region_lower_bound(rows, loops, i * 4 + j < 62))
+print(arith.estimate_region_lower_bound(gaps, loops))
+print(arith.estimate_region_upper_bound(gaps, loops))
 
 # %% arith.detect_iter_map arith.IterMapLevel arith.normalize_iter_map_to_expr
 from xrelax import arith, te

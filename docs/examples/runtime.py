@@ -178,6 +178,19 @@ import xrelax as tvm
 values = tvm.runtime.convert([1, (2.0, "three"), {"four": [5]}])
 print(values)
 
+# %% DataType
+import xrelax as tvm
+
+dtype = tvm.DataType("int8x4")
+print(dtype.bits, dtype.lanes, dtype.itemsize)
+print(dtype.with_lanes(8))
+
+# %% runtime.module.BenchmarkResult
+from xrelax.runtime.module import BenchmarkResult
+
+seconds = BenchmarkResult((0.001, 0.003, 0.002))
+print(seconds.median, seconds.max)
+
 # %% runtime.num_threads runtime.set_num_threads
 import xrelax as tvm
 

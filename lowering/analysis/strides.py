@@ -39,6 +39,23 @@ def lane_step(type_: tir.BufferType, indices: Sequence[IntExpr], variable: Atom)
     return indices[-1].coefficient_of(variable)
 
 
+def lane_offsets(type_: tir.BufferType, places: Sequence[Sequence[IntExpr]]) -> list[int] | None:
+    """The distances of places from the first one along a contiguous last dim, in elements.
+
+    `None` if they are not constant, or not in one row.
+    """
+    first = places[0]
+    if not first or type_.element_strides()[-1] != ONE:
+        return None
+    found: list[int] = []
+    for place in places:
+        distance = (place[-1] - first[-1]).constant
+        if distance is None or place[:-1] != first[:-1]:
+            return None
+        found.append(distance)
+    return found
+
+
 @dataclass
 class Strides:
     """The accesses of a block outside of its initialization, over the loops around it.
@@ -81,10 +98,31 @@ class Strides:
         """
         type_, values, indices = access.buffer.type, self.scope.values, self.indices[access]
         assert isinstance(type_, tir.BufferType)
-        used = {values.list[i] for index in indices for i in index.args()}
-        if any(self._changes(value, variable) for value in used):
+        if self._depends_on_loads(access, variable):
             return None
         return memory_step(type_, indices, values.atom(variable))
+
+    def offsets(
+        self, access: tir.LoadOp | tir.StoreOp, variable: SSAValue, lanes: int
+    ) -> list[int] | None:
+        """The places in a row of so many iterations from a multiple of their number on.
+
+        `None` if they are not known.
+        """
+        type_, indices = access.buffer.type, self.indices[access]
+        assert isinstance(type_, tir.BufferType)
+        if self._depends_on_loads(access, variable):
+            return None
+        atom = self.scope.values.atom(variable)
+        first = self.scope.values.expr(variable) * lanes
+        moved = [{atom: first + lane} for lane in range(lanes)]
+        return lane_offsets(type_, [[e.substitute(m) for e in indices] for m in moved])
+
+    def _depends_on_loads(self, access: tir.LoadOp | tir.StoreOp, variable: SSAValue) -> bool:
+        """Whether an access is at indices that are computed from what a variable changes."""
+        values = self.scope.values.list
+        used = {values[i] for index in self.indices[access] for i in index.args()}
+        return any(self._changes(value, variable) for value in used)
 
     def load_steps(self, variable: SSAValue) -> list[IntExpr | None]:
         """The `step` of each load."""

@@ -28,14 +28,16 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from ...dialects import relax
 from ...dialects.diagnostics import Diagnostic
 from ...dialects.int_expr import IntExpr
+from ...dialects.relax.operators.dynamic_slicing import DynamicStridedSliceOp
 from ...dialects.relax.operators.nonzero import NonzeroOp
 from ...dialects.relax.operators.reshaping import product
 from ...dialects.relax.operators.unique import UniqueOp, length, wanted
+from ...dialects.relax.types import python_shape
 
 
 def is_sized_by_data(op: Operation) -> bool:
     """Whether the result of an operator has as many elements as its data says."""
-    return isinstance(op, NonzeroOp | UniqueOp) and op.size is None
+    return isinstance(op, NonzeroOp | UniqueOp | DynamicStridedSliceOp) and op.size is None
 
 
 def count_first(op: Operation, fresh: Callable[[str], IntExpr]) -> set[str]:
@@ -43,19 +45,24 @@ def count_first(op: Operation, fresh: Callable[[str], IntExpr]) -> set[str]:
 
     Raises Diagnostic with one line if the shape of its operand is unknown.
     """
-    if not isinstance(op, NonzeroOp | UniqueOp) or not is_sized_by_data(op):
+    if not isinstance(op, NonzeroOp | UniqueOp | DynamicStridedSliceOp) or op.size is not None:
         return set()
-    (x,), count = op.operands, fresh("count")
+    x = op.operands[0]
     if not isinstance(x.type, relax.TensorType) or x.type.dims is None:
         raise Diagnostic(f"expected data of '{op.name}' to have a known shape, got {x.type}", op)
     new = _Inserted(op)
-    if isinstance(op, NonzeroOp):
-        found = _nonzero(new, x, x.type.dims, count)
+    if isinstance(op, DynamicStridedSliceOp):
+        sizes = [fresh(f"length_{axis}") for axis in range(len(x.type.dims))]
+        found = _dynamic_slice(new, op.operands, x.type.dims, sizes)
     else:
-        found = _unique(new, x, x.type.dims, count, op.attribute_values())
+        sizes = [count := fresh("count")]
+        if isinstance(op, NonzeroOp):
+            found = _nonzero(new, x, x.type.dims, count)
+        else:
+            found = _unique(new, x, x.type.dims, count, op.attribute_values())
     found.name_hint = op.result.name_hint
     Rewriter.replace_op(op, [], [found])
-    return count.symbols()
+    return {name for size in sizes for name in size.symbols()}
 
 
 @dataclass
@@ -80,13 +87,24 @@ class _Inserted:
         zero = self.add(relax.ConstantOp(relax.TensorData.of(np.array(0, dtype))))
         holds = self.operator("astype", self.operator("not_equal", x, zero), dtype="int64")
         total = self.operator("expand_dims", self.operator("sum", holds), axis=[0])
-        shape = self.add(relax.TensorToShapeOp(total, [limit]))
-        self.add(relax.MatchCastOp(shape, relax.ShapeType.of([count]), f"({count},)"))
+        self.read([count], total, [limit])
+
+    def read(self, sizes: Sequence[IntExpr], x: SSAValue, limits: Sequence[IntExpr]) -> None:
+        """Declare symbols as the numbers of a tensor, which are at most limits."""
+        shape = self.add(relax.TensorToShapeOp(x, limits))
+        self.add(relax.MatchCastOp(shape, relax.ShapeType.of(sizes), python_shape(sizes)))
 
 
 def _nonzero(new: _Inserted, x: SSAValue, dims: Sequence[IntExpr], count: IntExpr) -> SSAValue:
     new.declare(count, x, product(dims))
     return new.operator("nonzero", x, size=[count])
+
+
+def _dynamic_slice(
+    new: _Inserted, operands: Sequence[SSAValue], dims: Sequence[IntExpr], sizes: Sequence[IntExpr]
+) -> SSAValue:
+    new.read(sizes, new.operator("dynamic_strided_slice_lengths", *operands), dims)
+    return new.operator("dynamic_strided_slice", *operands, size=sizes)
 
 
 def _unique(

@@ -18,6 +18,7 @@ from ...dialects import relax
 from ...dialects.dtypes import element_type
 from ...dialects.int_expr import Atom, IntExpr, Sym
 from ...dialects.relax.type_relations import says_less, without_dims
+from ...dialects.sym import exprs_of
 from .values import canonical
 
 Matches: TypeAlias = "dict[Pattern, SSAValue]"
@@ -114,10 +115,8 @@ class Applied(Pattern):
             return found
         if isinstance(op, relax.OperatorOp) and op.operand_names() == (op.variadic_operand(),):
             return self._match_list(op, found)
-        # TVM's operators have shapes as operands, ours as attributes: a wildcard stands for one.
         extra = self.args[len(op.operands) :]
-        attributes = op.attribute_names() if isinstance(op, relax.OperatorOp) else ()
-        if len(extra) > len(attributes) or not all(isinstance(p, Wildcard) for p in extra):
+        if len(extra) > _attribute_count(op) or not all(isinstance(p, Wildcard) for p in extra):
             return None
         first = match_all(self.args[: len(op.operands)], op.operands, found)
         if first is None and self.in_any_order and op.name in COMMUTATIVE and not extra:
@@ -137,6 +136,14 @@ class Applied(Pattern):
     def copy(self) -> Pattern:
         args = None if self.args is None else [a.copy() for a in self.args]
         return Applied(self.accepts, args, self.in_any_order)
+
+
+def _attribute_count(op: Operation) -> int:
+    """How many attributes are operands in TVM: shapes of operators, and variables of kernels."""
+    if isinstance(op, relax.OperatorOp):
+        return len(op.attribute_names())
+    given = op.tir_vars if isinstance(op, relax.CallTIROp) else None
+    return 0 if given is None else len(exprs_of(given))
 
 
 def match_all(

@@ -16,8 +16,11 @@
 
 Scratch buffers between the calls are inlined if that is profitable; the default schedule merges the
 remaining nests. Results in bf16 and f16 that a kernel computes and uses are not rounded in between,
-unless an operation only converts a value. A primitive function with other operations than calls of
-PrimFuncs is not changed. Private functions that lose their last call are erased. TVM's ``FuseTIR``.
+unless an operation only converts a value. With ``inline=false``, as in TVM and with
+``relax.transform.FuseTIR()``, the bodies stay as they are, and a build runs `inline-producers`.
+
+A primitive function with other operations than calls of PrimFuncs is not changed. Private functions
+that lose their last call are erased. TVM's ``FuseTIR``.
 """
 
 from __future__ import annotations
@@ -44,8 +47,8 @@ from .fusion_kernel import FusedKernel, NotAKernel, fused_kernel
 from .widen_arithmetic import widen_arithmetic
 
 
-def fuse_tir(module: ModuleOp) -> None:
-    """Replace every primitive graph function by a PrimFunc, in place."""
+def fuse_tir(module: ModuleOp, inline: bool = True) -> None:
+    """Replace every primitive graph function by a PrimFunc, in place; perhaps inline its blocks."""
     functions = functions_by_name(module)
     before = set(chain.from_iterable(call_graph(functions).values()))
     made: dict[str, FusedKernel] = {}
@@ -61,7 +64,7 @@ def fuse_tir(module: ModuleOp) -> None:
         if call.callee_name in made:
             _call_kernel(call, made[call.callee_name], functions)
     for name, kernel in made.items():
-        if kernel.func.attr(IS_SCHEDULED) is None:
+        if inline and kernel.func.attr(IS_SCHEDULED) is None:
             widen_arithmetic(kernel.func)
             inline_producers(kernel.func, drops_roundings=True)
         Rewriter.replace_op(functions[name], kernel.func, [])
@@ -125,9 +128,13 @@ def _remove_unused(module: ModuleOp, before: set[str]) -> None:
 
 @dataclass(frozen=True)
 class FuseTIRPass(ModulePass):
-    """Replace every graph function with the attribute ``Primitive`` by one PrimFunc."""
+    """Replace every graph function with the attribute ``Primitive`` by one PrimFunc.
+
+    Without `inline` the bodies of the calls stay as they are, one after the other.
+    """
 
     name = "fuse-tir"
+    inline: bool = True
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        fuse_tir(op)
+        fuse_tir(op, self.inline)

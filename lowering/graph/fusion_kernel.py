@@ -81,6 +81,7 @@ class _Builder:
         for op in ops:
             self._convert(op)
         self._return(self.values[self.graph.returned])
+        self._allocate_first()
         indices = self._undetermined()
         for position, name in enumerate(self.names):
             if name in indices:
@@ -207,6 +208,14 @@ class _Builder:
             alloc.result.replace_all_uses_with(argument)
             alloc.detach()
             alloc.erase()
+
+    def _allocate_first(self) -> None:
+        """Move the allocations of scratch buffers to the beginning, in their order."""
+        allocs = [op for op in self.block.ops if isinstance(op, tir.AllocBufferOp)]
+        for op in allocs:
+            op.detach()
+        if self.block.first_op is not None:
+            self.block.insert_ops_before(allocs, self.block.first_op)
 
     def _undetermined(self) -> list[str]:
         """Symbols of the body that are not a dim of any parameter."""

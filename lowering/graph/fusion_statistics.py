@@ -89,7 +89,10 @@ def _kernel_sizes(
     func: relax.FuncOp, functions: Mapping[str, Operation], symbols: Mapping[str, int]
 ) -> Iterator[int]:
     for op in func.walk():
-        if isinstance(op, relax.CallTIROp | relax.CallTIRInplaceOp | relax.CallDPSPackedOp):
+        if isinstance(
+            op,
+            relax.CallTIROp | relax.CallTIRInplaceOp | relax.CallKernelOp | relax.CallDPSPackedOp,
+        ):
             types = [a.type for a in op.args] + [op.result.type]
             tensors = [t for type_ in types for t in tensors_in(type_)]
             yield sum(_bytes(t, symbols) for t in tensors)

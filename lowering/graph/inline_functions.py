@@ -17,6 +17,7 @@ from xdsl.rewriter import Rewriter
 
 from ...dialects import relax
 from ...dialects.diagnostics import Diagnostic
+from ...dialects.int_expr import IntExpr
 from ..functions import call_graph, recursive_functions
 from ..substitute import substitute_symbols
 from ..verify_calls import unify_graph_call
@@ -36,7 +37,7 @@ def inline_functions(func: relax.FuncOp, callees: Mapping[str, relax.FuncOp]) ->
                 raise Diagnostic(
                     f"expected functions that do not call themselves, got '{call.callee_name}'"
                 )
-            _inline(call, callees[call.callee_name])
+            inline_call(call, callees[call.callee_name])
     refresh_types(func)
 
 
@@ -44,9 +45,14 @@ def _callee(op: Operation, callees: Mapping[str, relax.FuncOp]) -> relax.FuncOp 
     return callees.get(op.callee_name) if isinstance(op, relax.CallOp) else None
 
 
-def _inline(call: relax.CallOp, callee: relax.FuncOp) -> None:
-    """Replace a call by a copy of the callee's body, for the call's shapes."""
-    symbols = unify_graph_call(call, callee).symbols
+def inline_call(
+    call: relax.CallOp, callee: relax.FuncOp, renamed: Mapping[str, IntExpr] | None = None
+) -> None:
+    """Replace a call by a copy of the callee's body, for the call's shapes.
+
+    `renamed` are new names of symbols that casts of the callee declare.
+    """
+    symbols = unify_graph_call(call, callee).symbols | dict(renamed or {})
     body = callee.clone()
     substitute_symbols(body, symbols)
     for param, arg in zip(body.params, call.args, strict=True):

@@ -268,18 +268,19 @@ def _replace(op: relax.OperatorOp, call: relax.CallTIROp | relax.CallDPSPackedOp
 class LegalizeOpsPass(ModulePass):
     """Replace every graph operator by a call of its PrimFunc.
 
-    Views stay, and operators whose result has as many elements as data says: `resolve-shapes` gives
-    these a size.
+    Views stay, operators named `skip_ops`, such as ``relax.add``, and those whose result has as
+    many elements as data says: `resolve-shapes` gives these a size.
     """
 
     name = "legalize-ops"
+    skip_ops: tuple[str, ...] | None = None
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         kernels = _Kernels(op, set(functions_by_name(op)))
         for operator in list(op.walk()):
             if not isinstance(operator, relax.OperatorOp) or operator.is_view:
                 continue
-            if is_sized_by_data(operator):
+            if is_sized_by_data(operator) or operator.name in (self.skip_ops or ()):
                 continue
             if isinstance(operator, MemoryViewOp):
                 _check_room(operator)

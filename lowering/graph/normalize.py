@@ -68,6 +68,17 @@ def resolve_names(module: ModuleOp) -> None:
                 Rewriter.replace_op(op, relax.CallTIROp(op.callee_name, op.args, op.result.type))
 
 
+def remove_kills(module: ModuleOp) -> None:
+    """Remove the marks of last uses: passes move uses, and the build finds the last ones."""
+    for func in graph_functions(module):
+        for op in list(func.walk()):
+            if isinstance(op, relax.KillTensorOp | relax.KillStorageOp):
+                if op.result.first_use is None:
+                    Rewriter.erase_op(op)
+                else:
+                    Rewriter.replace_op(op, relax.TupleOp([]))
+
+
 @dataclass(frozen=True)
 class NormalizePass(ModulePass):
     """Resolve calls by name to the module's PrimFuncs, check every call against its callee.
@@ -80,6 +91,7 @@ class NormalizePass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         resolve_names(op)
+        remove_kills(op)
         verify_calls(op)
         for func in op.body.block.ops:
             if isinstance(func, tir.PrimFuncOp):

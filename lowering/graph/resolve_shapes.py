@@ -16,8 +16,11 @@
              -> !relax.tensor<[x_0, 4], f32>
       …
 
-Parameters with a known rank only get a new symbol for each dim. Symbols that a cast declares are
-replaced by the dims that they match; the cast still checks the dims in which its two types differ.
+Parameters with a known rank only get a new symbol for each dim. A cast that every call runs says
+the rank and the dtype of a parameter without them, and the type of what a registered function
+returns, if it declares no symbols. Symbols that a cast declares are replaced by the dims that they
+match; the cast still checks the dims in which its two types differ.
+Calls are replaced by the bodies of functions whose results have dims that parameters do not give.
 Where an operator's result has as many elements as data says, they are counted first::
 
     %p = relax.nonzero %x : !relax.tensor<[n], f32> -> !relax.tensor<rank 2, i64>
@@ -34,7 +37,7 @@ Where an operator's result has as many elements as data says, they are counted f
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import cast
 
@@ -45,11 +48,22 @@ from xdsl.passes import ModulePass
 
 from ...dialects import relax
 from ...dialects.int_expr import IntExpr, IntLike, Sym, sym
+from ...dialects.relax.cast_types import first_casts, parameter_types
 from ...dialects.relax.symbols import declared_in, determined_symbols, paired_dims
-from ...dialects.relax.types import python_shape, shape_text
-from ..functions import call_graph, callees_first, functions_by_name, graph_functions, unique_name
+from ...dialects.relax.types import python_shape, shape_text, tensors_in, type_symbols
+from ...dialects.relax.values import may_be
+from ..functions import (
+    call_graph,
+    callees_first,
+    functions_by_name,
+    graph_functions,
+    recursive_functions,
+    unique_name,
+)
 from ..substitute import set_type, substitute_own_symbols, substituted
+from ..verify_calls import call_result_type
 from .data_sizes import count_first
+from .inline_functions import inline_call
 from .refresh_types import TypeRefresher, refresh_types
 
 
@@ -63,8 +77,10 @@ def resolve_shapes(module: ModuleOp) -> None:
     graph = {f.sym_name.data: f for f in graph_functions(module)}
     if not any(map(_has_open_shapes, graph.values())):
         return
-    for name in callees_first(call_graph(graph)):
-        _resolve(graph[name], functions)
+    calls = call_graph(graph)
+    recursive = recursive_functions(calls)
+    for name in callees_first(calls):
+        _resolve(graph[name], functions, recursive)
 
 
 def _has_open_shapes(func: relax.FuncOp) -> bool:
@@ -89,7 +105,9 @@ def _is_open(type_: Attribute) -> bool:
             return False
 
 
-def _resolve(func: relax.FuncOp, functions: Mapping[str, Operation]) -> None:
+def _resolve(
+    func: relax.FuncOp, functions: Mapping[str, Operation], recursive: Collection[str]
+) -> None:
     taken = set(func.declared_symbols()) | declared_in(func.body.block)
 
     def fresh(wanted: str) -> IntExpr:
@@ -97,9 +115,10 @@ def _resolve(func: relax.FuncOp, functions: Mapping[str, Operation]) -> None:
         taken.add(name)
         return sym(name)
 
-    for name, param in zip(func.names, func.params, strict=True):
-        set_type(param, _with_dims(param.type, name, fresh))
-    _Resolver(func, functions, fresh).block(func.body.block)
+    known = parameter_types(func)
+    for name, param, type_ in zip(func.names, func.params, known, strict=True):
+        set_type(param, _with_dims(type_, name, fresh))
+    _Resolver(func, functions, recursive, fresh).block(func.body.block)
     refresh_types(func, functions)
 
 
@@ -127,10 +146,13 @@ class _Resolver(TypeRefresher):
         self,
         func: relax.FuncOp,
         functions: Mapping[str, Operation],
+        recursive: Collection[str],
         fresh: Callable[[str], IntExpr],
     ):
         super().__init__(func, functions)
+        self.recursive = recursive
         self.fresh = fresh
+        self.casts = first_casts(func)
         self.read: set[str] = set()
         """Symbols whose values are those of tensors."""
         self.values: dict[str, IntLike] = {}
@@ -140,6 +162,11 @@ class _Resolver(TypeRefresher):
             substitute_own_symbols(op, self.values)
         if isinstance(op, relax.MatchCastOp):
             self._cast(op)
+        elif isinstance(op, relax.CallOp) and (callee := self._inlined(op)) is not None:
+            self._inline(op, callee)
+            return
+        elif isinstance(op, relax.CallPackedOp | relax.CallPurePackedOp):
+            self._packed(op)
         else:
             super().op(op)
         self.read |= count_first(op, self.fresh)
@@ -148,6 +175,31 @@ class _Resolver(TypeRefresher):
         values = dict(self.values)
         super().branch(block)
         self.values = values
+
+    def _inlined(self, op: relax.CallOp) -> relax.FuncOp | None:
+        """The callee of a call whose result has dims that the callee's parameters do not give."""
+        callee = self.functions.get(op.callee_name)
+        if not isinstance(callee, relax.FuncOp) or op.callee_name in self.recursive:
+            return None
+        is_open = any(not t.is_known for t in tensors_in(callee.result_type))
+        return callee if is_open else None
+
+    def _inline(self, op: relax.CallOp, callee: relax.FuncOp) -> None:
+        """Replace a call by the body, in which tensors still give the sizes of their own."""
+        own = declared_in(callee.body.block) - set(callee.declared_symbols())
+        renamed = {name: self.fresh(name) for name in sorted(own)}
+        set_type(op.result, call_result_type(op, callee))
+        inline_call(op, callee, renamed)
+        self.read |= {s for new in renamed.values() for s in new.symbols()}
+
+    def _packed(self, op: relax.CallPackedOp | relax.CallPurePackedOp) -> None:
+        """The type of a result of unknown shape, if a cast of it has one over known symbols."""
+        cast_ = self.casts.get(op.result)
+        if cast_ is None or not _is_open(op.result.type):
+            return
+        wanted = substituted(cast_.result.type, self.values)
+        if type_symbols(wanted) <= self.declared and may_be(op.result.type, wanted):
+            set_type(op.result, wanted)
 
     def _cast(self, op: relax.MatchCastOp) -> None:
         wanted = op.result.type

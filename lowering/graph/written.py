@@ -49,6 +49,8 @@ def _written_by(op: Operation) -> Iterator[SSAValue]:
     match op:
         case relax.CallTIRInplaceOp():
             yield from (op.args[i] for i in op.positions if i != -1)
+        case relax.CallKernelOp():
+            yield from op.args
         case relax.CallPackedOp() | relax.CallOp() | relax.LoopOp() | relax.InvokeOp():
             yield from () if is_side_effect_free(op) else op.operands
         case _:
@@ -61,6 +63,8 @@ def _same_memory(op: Operation) -> Iterator[tuple[SSAValue, SSAValue]]:
             yield from ((operand, op.results[0]) for operand in op.operands)
         case relax.OperatorOp() if op.is_view:
             yield op.operands[0], op.result
+        case relax.StorageTensorOp():
+            yield op.storage, op.result
         case relax.DataflowOp():
             yield from zip(op.output.values, op.outputs, strict=True)
         case relax.IfOp():

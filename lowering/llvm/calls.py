@@ -11,6 +11,7 @@ from xdsl.dialects import llvm
 from xdsl.dialects.builtin import i1, i32, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from ...backend.intrinsics import PREFIX, has_intrinsic
 from ...dialects import rt, tir
 from ...dialects.int_expr import IntExpr
 from ...dialects.rt.call import MAX_CALL_DEPTH, depth_message
@@ -123,7 +124,11 @@ def lower_call_extern(f: FunctionBuilder, op: tir.CallExternOp) -> None:
             f.written.add(root_of(arg))
             f.escaping.add(root_of(arg))
     types = [a.type for a in args]
-    for type_ in [*types, *([] if output is None else [output])]:
+    is_intrinsic = name.startswith(PREFIX)
+    if is_intrinsic and not has_intrinsic(name, tuple(types), output):
+        signature = f"{', '.join(map(str, types))} to {output}"
+        raise f.fail(op, f"expected an intrinsic of LLVM from {signature}, got '{name}'")
+    for type_ in () if is_intrinsic else [*types, *([] if output is None else [output])]:
         if not _is_c_type(type_):
             raise f.fail(
                 op, f"expected '{name}' to take and give numbers of 32 or 64 bits, got {type_}"

@@ -140,7 +140,8 @@ def _nests(op: Operation) -> bool:
 def _packed_site(op: rt.CallPackedOp) -> PackedSite:
     returned = len(op.outputs) if op.returns is not None else 0
     text = None if op.text is None else op.text.data
-    return PackedSite(op.callee.data, _tensors((*op.inputs, *op.outputs)), returned, text)
+    kept = tuple(map(tuple, op.kept_results))
+    return PackedSite(op.callee.data, _tensors((*op.inputs, *op.outputs)), returned, text, kept)
 
 
 def _tensors(values: Iterable[SSAValue]) -> tuple[TensorSpec, ...]:
@@ -179,17 +180,22 @@ def _signature(func: rt.FuncOp) -> Signature | None:
     params, results = itertools.count(), itertools.count()
     outputs = func.signature.outputs.data
     sizes = frozenset(func.reported_symbols)
-    result = _node(outputs[0], results, sizes) if outputs else NOTHING
+    result = _node(outputs[0], results, sizes, itertools.count()) if outputs else NOTHING
     return Signature(tuple(names), tuple(_node(t, params) for t in types), result)
 
 
 def _node(
-    type_: Attribute, tensors: Iterator[int], reported: Collection[str] = frozenset()
+    type_: Attribute,
+    tensors: Iterator[int],
+    reported: Collection[str] = frozenset(),
+    kept: Iterator[int] = iter(()),
 ) -> Node:
     """The structure of a value of a graph type; tensors are numbered in order."""
     match type_:
         case TupleType(types=fields):
-            return ("tuple", *(_node(f, tensors, reported) for f in fields.data))
+            return ("tuple", *(_node(f, tensors, reported, kept) for f in fields.data))
+        case TensorType() if not type_.is_known:
+            return ("kept", next(kept), type_.dtype, type_.rank)
         case TensorType() if type_symbols(type_) & set(reported):
             next(tensors)
             return ("sized", type_.dtype, *plain_dims(type_.dims or ()))

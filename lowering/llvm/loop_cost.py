@@ -81,7 +81,7 @@ class _Estimate:
                 return self._regions(op) * UNKNOWN_TRIPS
             case ConstantOp() | loops.YieldOp() | scf.YieldOp() | tir.ApplyOp() | loops.AllocaOp():
                 return ZERO
-            case tir.CallExternOp():
+            case tir.OpaqueCallOp():
                 return IntExpr.of(thousandths(self.model.foreign_call))
             case _ if op.regions:
                 return self._regions(op)

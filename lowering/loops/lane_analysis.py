@@ -150,10 +150,11 @@ class LaneAnalysis:
         self.places.setdefault(op.buffer, []).append(indices)
         return indices, lane_step(cast(BufferType, op.buffer.type), indices, self.lane) == ONE
 
-    def _note_element(self, element: Attribute) -> None:
+    def _note_element(self, element: Attribute, is_copied: bool) -> None:
         bits = 8 * byte_width(element)
         # Half precision is computed in f32.
-        self.bits = max(self.bits, bits if isinstance(element, IntegerType) else max(bits, 32))
+        is_as_stored = is_copied or isinstance(element, IntegerType)
+        self.bits = max(self.bits, bits if is_as_stored else max(bits, 32))
         self.is_masked_in_memory = self.is_masked_in_memory and self.isa.masks(bits)
 
     def _allows_load(self, op: loops.LoadOp, masked: bool) -> bool:
@@ -163,7 +164,8 @@ class LaneAnalysis:
         if any(self._differs(i) for i in indices):
             self.varying.add(op.result)
             self.has_gather = self.has_gather or not contiguous
-            self._note_element(op.result.type)
+            users = [use.operation for use in op.result.uses]
+            self._note_element(op.result.type, all(isinstance(u, loops.StoreOp) for u in users))
             return contiguous or not masked
         return True
 
@@ -172,7 +174,7 @@ class LaneAnalysis:
         _, contiguous = self._place(op)
         if isinstance(op.value.type, VectorType):
             return False
-        self._note_element(op.value.type)
+        self._note_element(op.value.type, isinstance(op.value.owner, loops.LoadOp))
         self.has_gather = self.has_gather or not contiguous
         return contiguous or not masked
 

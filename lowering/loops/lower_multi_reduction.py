@@ -49,7 +49,7 @@ from ...dialects.sym import Values
 from ...dialects.tir.types import BufferType
 from ..scope import Scope, replace_by_block
 from .partial_sums import hoist_reductions, start
-from .strided_load import shuffle
+from .shuffled_load import shuffle
 
 SEGMENT = 4
 """The most totals that are stored at once: the lanes that a shuffle of one cycle moves."""

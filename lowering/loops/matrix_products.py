@@ -39,7 +39,7 @@ from ...dialects.sym import Values, exprs_of
 from ..analysis.reductions import is_reordered
 from ..scope import Scope, replace_by_block
 from .copy_ops import Copier
-from .strided_load import shuffle
+from .shuffled_load import shuffle
 
 WORDS = VectorType(i32, [4])
 _LOW, _HIGH = (0, 1, 4, 5), (2, 3, 6, 7)

@@ -30,7 +30,7 @@ from ...dialects.tir.types import BufferType
 from ..analysis.strides import lane_step
 from ..scope import Scope, is_inside
 from .lane_analysis import LaneAnalysis
-from .strided_load import shuffle
+from .shuffled_load import shuffle
 from .vector_copy import VectorCopier
 
 MAX_VECTORS = 4

@@ -25,7 +25,6 @@ from xdsl.dialects.builtin import IndexType, IntegerAttr, ModuleOp
 from xdsl.ir import Block, Operation, Region
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
-from xdsl.utils.exceptions import PassFailedException
 
 from ...dialects import loops, rt, tir
 from ...dialects.int_expr import ONE, Atom, IntExpr, sym
@@ -33,8 +32,10 @@ from ...dialects.nesting import enclosing
 from ...dialects.sym import exprs_of
 from ..analysis.independence import is_noalias
 from ..functions import symbol_order
-from ..scope import Bound, Scope, View, index_constant, name_of, opened_views, rebuild
+from ..scope import Bound, Scope, View, index_constant, name_of
 from ..sizes import STACK_BYTES, stack_buffers
+from .convert_calls import CallConverter
+from .lower_jumps import without_jumps
 from .reduction_init import Accesses, InitPlan, Level, plan_init
 from .tighten_bounds import tighten_bounds
 
@@ -45,14 +46,11 @@ def convert_function(func: tir.PrimFuncOp) -> loops.FuncOp:
     `index` parameters are symbols only. The kernel's symbols are the `index` parameters in order,
     then the symbols that buffers determine. Buffers do not overlap unless ``tir.noalias`` is false.
     """
-    return _FunctionConverter(func).convert()
+    return _FunctionConverter(without_jumps(func)).convert()
 
 
 @dataclass
-class _FunctionConverter:
-    func: tir.PrimFuncOp
-    scope: Scope = field(init=False)
-    nest: list[Level] = field(default_factory=lambda: [])
+class _FunctionConverter(CallConverter):
     frames: list[Block] = field(default_factory=lambda: [])
     on_stack: set[tir.AllocBufferOp] = field(default_factory=lambda: set())
     accesses: Accesses = field(default_factory=Accesses)
@@ -63,6 +61,9 @@ class _FunctionConverter:
         self.scope = Scope(body, location=self.func.location)
         self.frames.append(body)
         self.on_stack = stack_buffers(self.func)
+        for name, param in zip(self.func.names, self.func.params, strict=True):
+            if isinstance(param.type, tir.HandleType):
+                self.fail(f"expected T.match_buffer for handle '{name}'")
         for old, new in zip(buffers, body.args, strict=True):
             self.scope.define(old, new)
         for name, param in zip(self.func.names, self.func.params, strict=True):
@@ -239,11 +240,6 @@ class _FunctionConverter:
         Rewriter.insert_op(new, InsertPoint.at_start(self.frames[-1]))
         self.scope.define(op.result, new.result)
 
-    def convert_call_extern(self, op: tir.CallExternOp) -> None:
-        """A call; of a view it gets the memory from the view's first element on."""
-        with opened_views(self.scope, op.operands):
-            self.convert_scalar(op)
-
     def convert_view(self, op: rt.ViewOp) -> None:
         """A part of the workspace, for the whole function."""
         new = rt.ViewOp(self.scope.value(op.source), op.offset.data, op.result.type)
@@ -256,35 +252,26 @@ class _FunctionConverter:
         else:
             self.convert_scalar(op)
 
-    def convert_scalar(self, op: Operation) -> None:
-        """Arithmetic, control flow on data, and other operations that are copied."""
-        for operand in op.operands:
-            if operand in self.scope.views:
-                self.fail(
-                    f"expected operands of '{op.name}' other than views, got '{name_of(operand)}'"
-                )
-        nest, self.nest = self.nest, []
-        rebuild(op, self.scope, self.convert_all)
-        self.nest = nest
-
     def skip(self, op: Operation) -> None:
-        """An initialization is converted with its block."""
-
-    def fail(self, message: str) -> None:
-        raise PassFailedException(f"in '@{self.func.sym_name.data}': {message}")
+        """What another operation converts: an initialization its block, a string its call."""
 
 
 _CONVERT: dict[type[Operation], Callable[[_FunctionConverter, Any], None]] = {
     ConstantOp: _FunctionConverter.convert_constant,
     tir.AllocBufferOp: _FunctionConverter.convert_alloc,
     tir.ApplyOp: _FunctionConverter.convert_apply,
+    tir.AttrOp: _FunctionConverter.convert_attr,
     tir.BlockOp: _FunctionConverter.convert_block,
+    tir.CallOp: _FunctionConverter.convert_kernel_call,
     tir.CallExternOp: _FunctionConverter.convert_call_extern,
+    tir.CallIntrinOp: _FunctionConverter.convert_intrinsic,
     tir.ForOp: _FunctionConverter.convert_for,
     tir.InitOp: _FunctionConverter.skip,
     tir.LoadOp: _FunctionConverter.convert_load,
     tir.MatchBufferOp: _FunctionConverter.convert_match_buffer,
+    tir.ReturnOp: _FunctionConverter.convert_return,
     tir.StoreOp: _FunctionConverter.convert_store,
+    tir.StringOp: _FunctionConverter.skip,
     rt.ViewOp: _FunctionConverter.convert_view,
 }
 

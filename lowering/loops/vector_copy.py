@@ -15,12 +15,12 @@ from ...dialects.bounds import is_non_negative
 from ...dialects.int_expr import ONE, ZERO, IntExpr, minimum
 from ...dialects.sym import exprs_of
 from ...dialects.tir.types import BufferType
-from ..analysis.strides import lane_step
+from ..analysis.strides import lane_offsets, lane_step
 from ..scope import Bound
 from .copy_ops import bounds_of
 from .lane_values import LaneValues
 from .masked_values import zero
-from .strided_load import stride_of, strided_load
+from .shuffled_load import is_near, shuffled_load
 
 
 class VectorCopier(LaneValues):
@@ -87,19 +87,17 @@ class VectorCopier(LaneValues):
     ) -> SSAValue:
         """Load lanes that are not contiguous: shuffled vectors, or single elements."""
         values = self.scope.values.list
-        stride = stride_of(indices, cast(BufferType, op.buffer.type), self.lane)
-        if stride is not None and self.active is None:
-            *outer, first = self.at(indices)
-            return strided_load(
-                lambda o: self.emit(loops.LoadOp(buffer, [*outer, first + o], values, type_)),
-                stride,
-                type_,
-                self.scope,
-            )
-        parts = [
-            self.emit(loops.LoadOp(buffer, self.at(indices, lane), values, op.result.type))
-            for lane in range(self._lanes_on())
-        ]
+        places = [self.at(indices, lane) for lane in range(self._lanes_on())]
+        offsets = lane_offsets(cast(BufferType, op.buffer.type), places)
+        if offsets is not None and is_near(offsets) and self.active is None:
+            *outer, first = places[0]
+
+            def load(offset: int, count: int) -> SSAValue:
+                part = VectorType(op.result.type, [count])
+                return self.emit(loops.LoadOp(buffer, [*outer, first + offset], values, part))
+
+            return shuffled_load(load, offsets, type_, self.scope)
+        parts = [self.emit(loops.LoadOp(buffer, place, values, op.result.type)) for place in places]
         return self.build_vector(parts, type_)
 
     def _lanes_on(self) -> int:

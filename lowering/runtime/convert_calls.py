@@ -17,7 +17,10 @@ from ...dialects.relax.types import tensors_in
 from ...dialects.rt.call import ASSERT, PRINT
 from ...dialects.sym import exprs_of
 from ..loop_types import loop_index
-from .function_memory import FunctionMemory, ModuleCall
+from .function_memory import FunctionMemory, ModuleCall, stored
+
+PACKED = (relax.CallPackedOp, relax.CallPurePackedOp)
+"""Calls of registered functions that return their results."""
 
 
 class CallConverter(FunctionMemory):
@@ -46,6 +49,16 @@ class CallConverter(FunctionMemory):
         call = rt.CallDPSOp(
             self.calls[op].callee, inputs[:first], [*inputs[first:], *outputs], values
         )
+        call.location = op.location
+        self.current.add_op(call)
+
+    def convert_call_kernel(self, op: relax.CallKernelOp) -> None:
+        operands, written = self.inputs_of(op, op.args), self.calls[op].written
+        # Operands are in the kernel's order: those after the first written one count as written.
+        first = min(written, default=len(operands))
+        values = () if op.tir_vars is None else exprs_of(op.tir_vars)
+        self.require(self.call_conditions(op))
+        call = rt.CallDPSOp(self.calls[op].callee, operands[:first], operands[first:], values)
         call.location = op.location
         self.current.add_op(call)
 
@@ -139,12 +152,22 @@ class CallConverter(FunctionMemory):
         self.current.add_op(call)
 
     def convert_call_pure_packed(self, op: relax.CallPurePackedOp) -> None:
-        try:
-            verify_outputs(op.result.type, op.name)
-        except VerifyException as error:
-            raise Diagnostic(f"{self.label}: {error}", op) from None
-        inputs, outputs = self.inputs_of(op, op.args), self.outputs_of(op, op.result)
-        call = rt.CallPackedOp(op.callee.data, inputs, outputs, returns=True)
+        self.call_for_result(op)
+
+    def call_for_result(self, op: relax.CallPurePackedOp | relax.CallPackedOp) -> None:
+        """Call a registered function, whose results are copied, or kept if they are unknown."""
+        inputs, given = self.inputs_of(op, op.args), leaves(op.result)
+        is_kept = op.result.first_use is None or self.kept.keys() & set(given)
+        if is_kept and given and not stored(op.result):
+            kept = [self.kept.get(leaf, []) for leaf in given]
+            call = rt.CallPackedOp(op.callee.data, inputs, [], returns=True, kept=kept)
+        else:
+            try:
+                verify_outputs(op.result.type, op.name)
+            except VerifyException as error:
+                raise Diagnostic(f"{self.label}: {error}", op) from None
+            outputs = self.outputs_of(op, op.result)
+            call = rt.CallPackedOp(op.callee.data, inputs, outputs, returns=True)
         call.location = op.location
         self.current.add_op(call)
 
@@ -160,8 +183,7 @@ class CallConverter(FunctionMemory):
 
     def convert_call_packed(self, op: relax.CallPackedOp) -> None:
         if op.result.first_use is not None and tensors_in(op.result.type):
-            inputs, outputs = self.inputs_of(op, op.args), self.outputs_of(op, op.result)
-            self.current.add_op(rt.CallPackedOp(op.callee.data, inputs, outputs, returns=True))
+            self.call_for_result(op)
             return
         if op.result.first_use is not None:
             raise Diagnostic(

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from xdsl.dialects.builtin import FunctionType, TupleType
+from xdsl.dialects.builtin import FunctionType, TupleType, i8
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
-from ...dialects import relax, rt
+from ...dialects import relax, rt, tir
 from ...dialects.diagnostics import Diagnostic
 from ...dialects.int_expr import IntExpr
 from ...dialects.relax.operators.views import MemoryViewOp
@@ -17,8 +17,9 @@ from ...dialects.relax.tuple import Leaf, in_memory, leaves
 from ..call_signature import extra_symbols, is_plain, leaf_names
 from ..functions import blame
 from ..scope import locate
+from .convert_calls import PACKED
 from .data_sizes import SizeConverter
-from .function_memory import CallFacts, buffer_dims, buffer_type, tensor_type
+from .function_memory import CallFacts, buffer_dims, buffer_type, stored, tensor_type
 from .range_checks import range_checks
 
 
@@ -123,7 +124,7 @@ class _FunctionConverter(SizeConverter):
     def signature(self) -> tuple[Sequence[str], FunctionType] | None:
         types = [p.type for p in self.func.params]
         result = self.func.returned.type
-        if is_plain(types, result) and not self.reported:
+        if is_plain(types, result) and not self.reported and not self.kept:
             return None
         return self.func.names, FunctionType.from_lists(types, [result])
 
@@ -165,13 +166,25 @@ class _FunctionConverter(SizeConverter):
     def add_results(self) -> None:
         returned = self.func.returned
         self.verify_type(returned.type, f"the result of {self.label}")
+        self.keep_unknown(returned)
         self.results = [
             self.sized_result(leaf)
             or self.add_arg(leaf, f"result of {self.label}", leaf[0].name_hint)
-            for leaf in leaves(returned)
+            for leaf in stored(returned)
         ]
         self.destinations = self.place_results(self.func.body.block, returned, self.results)
         self.known[0].update(d for r in self.results for d in buffer_dims(r))
+
+    def keep_unknown(self, returned: SSAValue) -> None:
+        """Number the results of unknown shape; registered functions that always run return them."""
+        unknown = [leaf for leaf in leaves(returned) if not tensor_type(leaf).is_known]
+        for number, leaf in enumerate(unknown):
+            owner, around = leaf[0].owner, leaf[0].owner.parent_op()
+            if isinstance(around, relax.DataflowOp):
+                around = around.parent_op()
+            if self.private or around is not self.func or not isinstance(owner, PACKED):
+                buffer_type(tensor_type(leaf), f"result of {self.label}")
+            self.kept.setdefault(leaf, []).append(number)
 
     def add_arg(self, leaf: Leaf, subject: str, hint: str | None) -> SSAValue:
         arg = self.entry.insert_arg(buffer_type(tensor_type(leaf), subject), len(self.entry.args))
@@ -262,6 +275,18 @@ class _FunctionConverter(SizeConverter):
     def convert_alloc_tensor(self, op: relax.AllocTensorOp) -> None:
         self.outputs_of(op, op.result)
 
+    def convert_alloc_storage(self, op: relax.AllocStorageOp) -> None:
+        self.guard([op.size.data], "storage" if (name := op.result.name_hint) is None else name)
+        alloc = rt.AllocOp(tir.BufferType.of([op.size.data], i8))
+        alloc.result.name_hint = op.result.name_hint
+        self.current.add_op(alloc)
+        self.storage[op.result] = alloc.result
+
+    def convert_storage_tensor(self, op: relax.StorageTensorOp) -> None:
+        type_ = buffer_type(op.result.type, f"a tensor of {self.label}")
+        view = rt.ViewOp(self.storage[op.storage], op.offset.data, type_)
+        self.define((op.result, 0), view, view.result)
+
     def convert_return(self, op: relax.ReturnOp) -> None:
         self.copy_missing(op.value, self.results)
 
@@ -270,8 +295,10 @@ _CONVERT: dict[type[Operation], Callable[[_FunctionConverter, Any], None]] = {
     MemoryViewOp: _FunctionConverter.convert_view,
     PackWordsOp: _FunctionConverter.convert_view,
     relax.AllocTensorOp: _FunctionConverter.convert_alloc_tensor,
+    relax.AllocStorageOp: _FunctionConverter.convert_alloc_storage,
     relax.AssertOp: _FunctionConverter.convert_assert,
     relax.CallDPSPackedOp: _FunctionConverter.convert_call_dps_packed,
+    relax.CallKernelOp: _FunctionConverter.convert_call_kernel,
     relax.CallOp: _FunctionConverter.convert_call,
     relax.CallPackedOp: _FunctionConverter.convert_call_packed,
     relax.CallPurePackedOp: _FunctionConverter.convert_call_pure_packed,
@@ -280,6 +307,8 @@ _CONVERT: dict[type[Operation], Callable[[_FunctionConverter, Any], None]] = {
     relax.ConstantOp: _FunctionConverter.convert_constant,
     relax.DataflowOp: _FunctionConverter.convert_dataflow,
     relax.IfOp: _FunctionConverter.convert_if,
+    relax.KillStorageOp: lambda _, op: None,
+    relax.KillTensorOp: lambda _, op: None,
     relax.LoopOp: _FunctionConverter.convert_loop,
     relax.MatchCastOp: _FunctionConverter.convert_match_cast,
     relax.PrimToTensorOp: lambda _, op: None,
@@ -288,6 +317,7 @@ _CONVERT: dict[type[Operation], Callable[[_FunctionConverter, Any], None]] = {
     relax.ReturnOp: _FunctionConverter.convert_return,
     relax.ShapeOfOp: lambda _, op: None,
     relax.ShapeOp: lambda _, op: None,
+    relax.StorageTensorOp: _FunctionConverter.convert_storage_tensor,
     relax.TensorToPrimOp: lambda _, op: None,
     relax.TensorToShapeOp: lambda _, op: None,
     relax.TupleGetItemOp: lambda _, op: None,

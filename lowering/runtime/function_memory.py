@@ -19,7 +19,9 @@ from ...dialects.relax.types import tensors_in
 from ..equations import Equation
 
 Place = TypeVar("Place")
-ModuleCall: TypeAlias = "relax.CallTIROp | relax.CallTIRInplaceOp | relax.CallOp | relax.LoopOp"
+ModuleCall: TypeAlias = (
+    "relax.CallTIROp | relax.CallTIRInplaceOp | relax.CallKernelOp | relax.CallOp | relax.LoopOp"
+)
 """A call of a function of the module."""
 
 PRODUCERS = (
@@ -43,7 +45,7 @@ def destinations(block: Block, value: SSAValue, places: Sequence[Place]) -> dict
     repeated ones, are copied.
     """
     found: dict[Leaf, Place] = {}
-    for own, place in zip(leaves(value), places, strict=True):
+    for own, place in zip(stored(value), places, strict=True):
         leaf = in_memory(own)[-1]
         owner = leaf[0].owner
         if isinstance(owner, PRODUCERS) and _is_in(owner, block):
@@ -67,6 +69,8 @@ class CallFacts:
     callee: str
     values: tuple[IntExpr, ...] = ()
     conditions: tuple[Equation, ...] = ()
+    written: tuple[int, ...] = ()
+    """The arguments that a kernel called on its outputs writes."""
 
 
 class FunctionMemory:
@@ -78,6 +82,8 @@ class FunctionMemory:
         self.func, self.name, self.private, self.calls = func, name, private, calls
         self.label = f"'{func.sym_name.data}'"
         self.memory: dict[Leaf, SSAValue] = {}
+        self.storage: dict[SSAValue, SSAValue] = {}
+        """The bytes of storage that the function plans itself."""
         self.destinations: dict[Leaf, SSAValue] = {}
         self.entry = Block()
         self.current = self.entry
@@ -87,12 +93,14 @@ class FunctionMemory:
         """Outputs of the current dataflow block, whose memory is allocated before it."""
         self.known: list[set[IntExpr]] = [set()]
         """Dims that are known to be non-negative, for each enclosing branch."""
-        self.written: set[Leaf] = set() if private else written_parameters(func)
+        self.written: set[Leaf] = set() if private else written_parameters(func, calls)
         """Parameters that calls change in place; the parameters of callees are copies."""
         self.prologue: list[Operation] = []
         """Checks of dims at entry."""
         self.sizes = read_sizes(func)
         """The symbols whose values the function reads from tensors."""
+        self.kept: dict[Leaf, list[int]] = {}
+        """What registered functions return: the numbers of the results of unknown shape."""
         self.sized: dict[SSAValue, tir.BufferType] = {}
         """The memory of results whose dims have such symbols, in bytes, and their types."""
 
@@ -102,7 +110,7 @@ class FunctionMemory:
         """The memory of tensors that are computed in `places`; sources of views keep their type."""
         found = destinations(block, value, places)
         found = {leaf: place for leaf, place in found.items() if place not in self.sized}
-        direct = set(zip(leaves(value), places, strict=True))
+        direct = set(zip(stored(value), places, strict=True))
         for leaf, place in found.items():
             if (leaf, place) not in direct:
                 own = buffer_type(tensor_type(leaf), f"a tensor of {self.label}")
@@ -132,7 +140,7 @@ class FunctionMemory:
 
     def copy_missing(self, value: SSAValue, places: Sequence[SSAValue]) -> None:
         """Copy the tensors of a value that were not computed directly in `places`."""
-        for leaf, place in zip(leaves(value), places, strict=True):
+        for leaf, place in zip(stored(value), places, strict=True):
             if (type_ := self.sized.get(place)) is not None:
                 view = rt.ViewOp(place, ZERO, type_)
                 self.current.add_ops([view, rt.CopyOp(self.memory[leaf], view.result)])
@@ -151,7 +159,10 @@ class FunctionMemory:
                     f"expected arguments of '{op.name}' in {self.label} to be tensors, "
                     f"got {arg.type}"
                 )
-            found += [self.memory[leaf] for leaf in leaves(arg)]
+            for leaf in leaves(arg):
+                if leaf not in self.memory:  # what a registered function returns
+                    buffer_type(tensor_type(leaf), f"argument of '{op.name}' in {self.label}")
+                found.append(self.memory[leaf])
         return found
 
     def outputs_of(self, op: Operation, result: SSAValue) -> list[SSAValue]:
@@ -200,7 +211,7 @@ def read_sizes(func: relax.FuncOp) -> dict[str, IntExpr]:
     return found
 
 
-def written_parameters(func: relax.FuncOp) -> set[Leaf]:
+def written_parameters(func: relax.FuncOp, calls: Mapping[Operation, CallFacts]) -> set[Leaf]:
     """The tensors of parameters that calls of kernels change in place."""
     changed = {
         leaves(op.args[position])[0]
@@ -209,7 +220,15 @@ def written_parameters(func: relax.FuncOp) -> set[Leaf]:
         for position in op.positions
         if position != -1
     }
+    for op, facts in calls.items():
+        if isinstance(op, relax.CallKernelOp):
+            changed |= {in_memory(leaves(op.args[position])[0])[-1] for position in facts.written}
     return {leaf for param in func.params for leaf in leaves(param)} & changed
+
+
+def stored(value: SSAValue) -> list[Leaf]:
+    """The tensors of a value whose memory can be planned; of others the shape is unknown."""
+    return [leaf for leaf in leaves(value) if tensor_type(leaf).is_known]
 
 
 def tensor_type(leaf: Leaf) -> relax.TensorType:

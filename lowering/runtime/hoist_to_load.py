@@ -147,7 +147,7 @@ def _identity(data: TensorData) -> object:
 
 
 def _cannot_fail(kernel: tir.PrimFuncOp) -> bool:
-    return not any(isinstance(op, tir.AssertOp | tir.CallExternOp) for op in kernel.walk())
+    return not any(isinstance(op, tir.AssertOp | tir.OpaqueCallOp) for op in kernel.walk())
 
 
 def _stays_as_made(output: SSAValue) -> bool:

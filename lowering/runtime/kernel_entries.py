@@ -77,6 +77,9 @@ def _scalars_in_memory(func: tir.PrimFuncOp) -> None:
     for param in func.params:
         if isinstance(param.type, tir.BufferType | IndexType):
             continue
+        if isinstance(param.type, tir.HandleType):
+            name = func.names[param.index]
+            raise Diagnostic(f"in '@{func.sym_name.data}': expected T.match_buffer for '{name}'")
         buffer = block.insert_arg(tir.BufferType.of((), func.element_type_of(param)), param.index)
         load = tir.LoadOp(buffer, (), ())
         buffer.name_hint = load.result.name_hint = param.name_hint

@@ -6,7 +6,7 @@ other; offsets are as aligned as the arena. The counterpart is TVM's ``StaticPla
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from ...dialects.bounds import Ranges, interval_of, is_non_negative
@@ -40,31 +40,40 @@ class _Slot:
 
 
 def plan_memory(requests: Sequence[Request]) -> MemoryPlan:
-    """Place the requests in the order of their first steps, each in the free slot that fits best.
+    """Place the requests in slots of one arena, one slot after the other."""
+    placed, sizes = assign_slots(requests)
+    starts: list[IntExpr] = []
+    total = ZERO
+    for size in sizes:
+        starts.append(total)
+        total = total + aligned(size)
+    return MemoryPlan(tuple(starts[index] for index in placed), tuple(map(aligned, sizes)), total)
 
-    If all free slots are provably too small, the best one grows. Slots whose sizes cannot be
-    compared are not used. The plan is deterministic.
+
+def assign_slots(
+    requests: Sequence[Request], is_padded: bool = True
+) -> tuple[list[int], list[IntExpr]]:
+    """The slot of each request, and the sizes of the slots in bytes.
+
+    Requests are placed in the order of their first steps, each in the free slot that fits best. If
+    all free slots are provably too small, the best one grows. Slots whose sizes cannot be compared
+    are not used. If slots are padded to the alignment, the padding counts. The choice is
+    deterministic.
     """
+    is_enough = _is_enough if is_padded else _is_at_least
     slots: list[_Slot] = []
     placed = [0] * len(requests)
     for number in sorted(range(len(requests)), key=lambda n: requests[n].first):
         request = requests[number]
-        index = _choose(slots, request)
+        index = _choose(slots, request, is_enough)
         if index is None:
             index = len(slots)
             slots.append(_Slot(request.size, request.last))
         slot = slots[index]
-        slot.size = slot.size if _is_enough(slot.size, request.size) else request.size
+        slot.size = slot.size if is_enough(slot.size, request.size) else request.size
         slot.last = request.last
         placed[number] = index
-    starts: list[IntExpr] = []
-    total = ZERO
-    for slot in slots:
-        starts.append(total)
-        total = total + aligned(slot.size)
-    return MemoryPlan(
-        tuple(starts[index] for index in placed), tuple(aligned(s.size) for s in slots), total
-    )
+    return placed, [slot.size for slot in slots]
 
 
 def aligned(size: IntExpr) -> IntExpr:
@@ -77,16 +86,22 @@ def at_least_zero(size: IntExpr) -> IntExpr:
     return size if is_non_negative(size) else maximum(size, ZERO)
 
 
+def _is_at_least(size: IntExpr, needed: IntExpr) -> bool:
+    return is_non_negative(size - needed)
+
+
 def _is_enough(size: IntExpr, needed: IntExpr) -> bool:
     """Whether memory for `size` bytes, with alignment padding, provably holds `needed` bytes."""
     return is_non_negative(size - needed) or is_non_negative(aligned(size) - aligned(needed))
 
 
-def _choose(slots: Sequence[_Slot], request: Request) -> int | None:
+def _choose(
+    slots: Sequence[_Slot], request: Request, is_enough: Callable[[IntExpr, IntExpr], bool]
+) -> int | None:
     """The free slot with the least waste, else the one that grows least, else `None`."""
     free = [(i, s) for i, s in enumerate(slots) if s.last < request.first]
-    fitting = [i for i, s in free if _is_enough(s.size, request.size)]
-    growing = [i for i, s in free if _is_enough(request.size, s.size)]
+    fitting = [i for i, s in free if is_enough(s.size, request.size)]
+    growing = [i for i, s in free if is_enough(request.size, s.size)]
 
     def misfit(index: int) -> tuple[bool, int, int]:
         """Known differences before symbolic ones, small before large, early slots first."""

@@ -139,7 +139,18 @@ def plan_function(func: rt.FuncOp) -> IntExpr | None:
     for op, offset in zip(allocs, plan.offsets, strict=True):
         view = rt.ViewOp(arena, offset, op.result.type)
         Rewriter.replace_op(op, view)
+        _place_tensors(view)
     return plan.size
+
+
+def _place_tensors(storage: rt.ViewOp) -> None:
+    """Replace views of storage in an arena by views of the arena."""
+    for use in list(storage.result.uses):
+        if isinstance(inner := use.operation, rt.ViewOp):
+            offset = storage.offset.data + inner.offset.data
+            Rewriter.replace_op(inner, rt.ViewOp(storage.source, offset, inner.result.type))
+    if storage.result.first_use is None:
+        Rewriter.erase_op(storage)
 
 
 def _request(op: rt.AllocOp, steps: dict[Operation, int], sizes: Ranges) -> Request:
@@ -165,7 +176,7 @@ def _users(
             if isinstance(loop, rt.ForOp):
                 yield steps[loop]
                 yield from (steps[op] for op in _in_order(loop.body.block))
-        if isinstance(user, rt.ReinterpretOp | rt.SliceOp):
+        if isinstance(user, rt.ReinterpretOp | rt.SliceOp | rt.ViewOp):
             yield from _users(user.result, steps, around)
 
 

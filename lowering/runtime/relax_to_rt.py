@@ -61,12 +61,18 @@ from ..functions import (
 from ..graph.normalize import resolve_names
 from ..graph.resolve_shapes import resolve_shapes
 from ..substitute import substitute_symbols
-from ..verify_calls import unify_call, verify_calls
+from ..verify_calls import unify_call, verify_calls, written_params
 from .convert_function import convert_function
 from .function_memory import CallFacts, ModuleCall
 from .kernel_entries import KERNEL_SUFFIX, can_enter, kernel_entry
 
-_CALLS = (relax.CallTIROp, relax.CallTIRInplaceOp, relax.CallOp, relax.LoopOp)
+_CALLS = (
+    relax.CallTIROp,
+    relax.CallTIRInplaceOp,
+    relax.CallKernelOp,
+    relax.CallOp,
+    relax.LoopOp,
+)
 
 
 def impose_call_constraints(
@@ -146,7 +152,15 @@ def _call_facts(
         assert unified is not None
         extra = extra_symbols(callee) if isinstance(callee, relax.FuncOp) else []
         values = tuple(unified.symbols[s] for s in extra)
-        yield op, CallFacts(names[op.callee_name], values, tuple(unified.undecided))
+        written = _written_buffers(callee) if isinstance(op, relax.CallKernelOp) else ()
+        yield op, CallFacts(names[op.callee_name], values, tuple(unified.undecided), written)
+
+
+def _written_buffers(kernel: Operation) -> tuple[int, ...]:
+    """The positions, among a kernel's buffers, of those that it writes."""
+    assert isinstance(kernel, tir.PrimFuncOp)
+    buffers = [p for p in kernel.params if isinstance(p.type, tir.BufferType)]
+    return tuple(buffers.index(kernel.params[i]) for i in written_params(kernel))
 
 
 def _running_names(functions: dict[str, Operation]) -> dict[str, str]:

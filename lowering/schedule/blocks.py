@@ -147,7 +147,7 @@ def _accessed_buffers(op: Operation, kind: type[tir.LoadOp | tir.StoreOp]) -> se
     for inner in operations_in(op):
         if isinstance(inner, kind):
             found.add(root_buffer(inner.buffer))
-        elif isinstance(inner, tir.CallExternOp):
+        elif isinstance(inner, tir.OpaqueCallOp):
             found |= {root_buffer(o) for o in inner.operands if isinstance(o.type, tir.BufferType)}
     return found
 

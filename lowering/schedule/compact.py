@@ -35,10 +35,18 @@ def compact_buffer(alloc: tir.AllocBufferOp) -> None:
     buffer that is viewed, passed on or not dense, and unless each iteration of that loop stores
     what it loads.
     """
+    _shrink(alloc, part_of_iteration(alloc))
+
+
+def part_of_iteration(alloc: tir.AllocBufferOp) -> Part:
+    """The region of a scratch buffer that an iteration of the innermost loop around it uses.
+
+    Raises ScheduleError where `compact_buffer` does.
+    """
     plan = _plan_of(alloc)
     if isinstance(plan, ScheduleError):
         raise plan
-    _shrink(alloc, plan)
+    return plan
 
 
 def private_buffers(loop: tir.ForOp) -> list[tir.AllocBufferOp]:
@@ -51,26 +59,27 @@ def private_buffers(loop: tir.ForOp) -> list[tir.AllocBufferOp]:
         if loop in ancestors(alloc):
             continue
         plan = _plan_of(alloc)
-        inner = plan.parent.parent_op() if isinstance(plan, _Plan) else None
+        inner = plan.parent.parent_op() if isinstance(plan, Part) else None
         if inner is not None and loop in (inner, *ancestors(inner)):
             found.append(alloc)
     return found
 
 
 @dataclass(frozen=True)
-class _Plan:
-    """The new place of an allocation, and the region, over `values`, that an iteration uses."""
+class Part:
+    """The body of the innermost loop around a buffer's uses, and the region, over `values`, that
+    an iteration stores before it loads any of it."""
 
     parent: Block
     region: tir.BufferRegion
     values: Values
-    accesses: Sequence[Operation]
+    accesses: Sequence[tir.LoadOp | tir.StoreOp]
 
 
-def _plan_of(alloc: tir.AllocBufferOp) -> _Plan | ScheduleError:
+def _plan_of(alloc: tir.AllocBufferOp) -> Part | ScheduleError:
     """The plan for a buffer, or the error that explains why it cannot move."""
     uses, name = uses_of(alloc.result), buffer_text(alloc.result)
-    accesses: list[Operation] = [*uses.stores, *uses.loads]
+    accesses: list[tir.LoadOp | tir.StoreOp] = [*uses.stores, *uses.loads]
     if uses.others or not alloc.result.type.is_dense:
         return ScheduleError(f"expected {name} to be dense, and only loaded and stored to", alloc)
     if not uses.stores or not uses.loads:
@@ -87,7 +96,7 @@ def _plan_of(alloc: tir.AllocBufferOp) -> _Plan | ScheduleError:
             f"expected each iteration of {loop_text(loop)} to store all of {name} that it loads",
             alloc,
         )
-    return _Plan(parent, stored, values, accesses)
+    return Part(parent, stored, values, accesses)
 
 
 def _stored_region(
@@ -167,7 +176,7 @@ def _place(load: tir.LoadOp) -> tuple[object, tuple[object, ...]]:
     return load.indices, tuple(load.operands_)
 
 
-def _shrink(alloc: tir.AllocBufferOp, plan: _Plan) -> None:
+def _shrink(alloc: tir.AllocBufferOp, plan: Part) -> None:
     type_, parent, region = alloc.result.type, plan.parent, plan.region
     mins: list[IntExpr | None] = []
     dims: list[IntExpr] = []
@@ -192,19 +201,25 @@ def _shrink(alloc: tir.AllocBufferOp, plan: _Plan) -> None:
     refresh_around(plan.accesses)
 
 
-def _shift(op: Operation, mins: Sequence[IntExpr | None], outer: Values) -> None:
+def _shift(op: tir.LoadOp | tir.StoreOp, mins: Sequence[IntExpr | None], outer: Values) -> None:
     """Make the indices of an access relative to the buffer's new first element."""
-    assert isinstance(op, tir.LoadOp | tir.StoreOp)
     values = Values()
     indices = values.exprs(op.indices, op.operands_)
     moved = [
         index if low is None else index - values.rebase(low, outer.list)
         for index, low in zip(indices, mins, strict=True)
     ]
+    replace_indices_of(op, moved, values)
+
+
+def replace_indices_of(
+    op: tir.LoadOp | tir.StoreOp, indices: Sequence[IntExpr], values: Values
+) -> None:
+    """Let an access be at other indices, over `values`; the operation stays the same one."""
     if isinstance(op, tir.LoadOp):
-        new: tir.LoadOp | tir.StoreOp = tir.LoadOp(op.buffer, moved, values.list)
+        new: tir.LoadOp | tir.StoreOp = tir.LoadOp(op.buffer, indices, values.list)
     else:
-        new = tir.StoreOp(op.value, op.buffer, moved, values.list)
+        new = tir.StoreOp(op.value, op.buffer, indices, values.list)
     op.operands = list(new.operands)
     op.properties = dict(new.properties)
     new.erase()

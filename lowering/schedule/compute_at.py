@@ -238,7 +238,7 @@ def _apply(
     for position in order:
         axis = axes[position]
         part = parts.get(position, RequiredRange(axis.min, axis.extent))
-        binding = simplify(part.min, ranges)
+        binding = _only_value(simplify(part.min, ranges), ranges)
         if part.extent != ONE or preserve_unit_loops:
             (loop,) = new_loops([_loop_name(block.axis_vars[position])], [part.extent], values)
             loop.location = block.location
@@ -253,6 +253,12 @@ def _apply(
     moved = [tir.Axis(a.kind, a.min, a.extent, bindings[i]) for i, a in enumerate(axes)]
     replace_regions(block, moved, values, bounds)
     return loops
+
+
+def _only_value(start: IntExpr, ranges: Mapping[Atom, Interval]) -> IntExpr:
+    """The value of a loop of one iteration, for the loop's variable; else the expression."""
+    span = None if start.as_atom is None else ranges.get(start.as_atom)
+    return span.lower if span is not None and span.extent == ONE else start
 
 
 def _bounds_of(

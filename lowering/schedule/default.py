@@ -14,6 +14,7 @@ from ...backend.build_key import EXTENSIONS
 from ...backend.target import Target
 from ...dialects import tir
 from ...dialects.diagnostics import suggestion
+from ...dialects.tir.control import has_jumps
 from ...dialects.tir.func import LAYOUT_FREE
 from ..graph.rewrite_layout import rewrite_calls
 from .blocks import IS_SCHEDULED
@@ -99,13 +100,14 @@ class DefaultScheduler:
         self.rules = [rule for name, rule in RULES.items() if rules is None or name in rules]
 
     def functions(self) -> Iterator[tir.PrimFuncOp]:
-        """The functions without a user's schedule, each to be scheduled before the next.
+        """The functions without a user's schedule and jumps, each to be scheduled before the next.
 
         Then calls get their constants in the layouts that schedules have chosen, and the functions
         that transform these layouts follow.
         """
         functions = [op for op in self.module.body.block.ops if isinstance(op, tir.PrimFuncOp)]
-        yield from (f for f in functions if f.attr(IS_SCHEDULED) is None)
+        free = [f for f in functions if f.attr(IS_SCHEDULED) is None and not has_jumps(f)]
+        yield from free
         yield from rewrite_calls(self.module, self.moved)
 
     def schedule(self, function: tir.PrimFuncOp, decisions: Decisions | None = None) -> Trace:

@@ -98,7 +98,7 @@ def _is_accumulation(load: tir.LoadOp) -> bool:
 
 
 def _stores(op: object) -> bool:
-    return isinstance(op, tir.StoreOp | tir.CallExternOp)
+    return isinstance(op, tir.StoreOp | tir.OpaqueCallOp)
 
 
 def _place(op: object) -> tuple[object, ...]:
@@ -107,7 +107,7 @@ def _place(op: object) -> tuple[object, ...]:
     return (op.buffer, op.indices, *op.operands_)
 
 
-OPAQUE = (tir.AllocBufferOp, tir.AssertOp, tir.BlockOp, tir.CallExternOp, tir.MatchBufferOp)
+OPAQUE = (tir.AllocBufferOp, tir.AssertOp, tir.BlockOp, tir.OpaqueCallOp, tir.MatchBufferOp)
 """Operations that may have effects beyond stores of computed elements."""
 
 

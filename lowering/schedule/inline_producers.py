@@ -1,10 +1,23 @@
-"""Inline producers whose elements are used once, or are cheaper than a store and a load."""
+"""`inline-producers`: inline blocks whose elements are used once, or are cheaper than a store.
+
+::
+
+    for i: block "A": S[i] = X[i] + 1             for i: block "B": Y[i] = exp(X[i] + 1)
+    for i: block "B": Y[i] = exp(S[i])      ⇒
+
+The pass does this in private kernels without a schedule that a module already has, such as those of
+``relax.transform.FuseTIR``; `fuse-tir` does it in kernels that it makes.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation
+from xdsl.passes import ModulePass
 
 from ...dialects import tir
 from ...dialects.bounds import is_non_negative
@@ -15,7 +28,8 @@ from ...dialects.tir.ranges import ranges_of
 from ...dialects.tir.scalar_ops import ARITHMETIC
 from ..analysis.block_accesses import has_reuse
 from ..analysis.iter_map import IterMap
-from .blocks import blocks_in, uses_of
+from ..functions import is_private
+from .blocks import IS_SCHEDULED, blocks_in, uses_of
 from .inline import Definition, inline_blocks
 
 CHEAP_OPERATIONS = 4
@@ -100,3 +114,16 @@ def _is_cheap(definition: Definition) -> bool:
     work = [o for o in ops if o.name.startswith((*ARITHMETIC, "scf."))]
     counted = [o for o in work if o.name not in ("arith.constant", "arith.index_cast")]
     return len(counted) <= CHEAP_OPERATIONS and not any(o.name.startswith(EXPENSIVE) for o in ops)
+
+
+@dataclass(frozen=True)
+class InlineProducersPass(ModulePass):
+    """Inline blocks of private kernels without a schedule where that is profitable."""
+
+    name = "inline-producers"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for func in op.body.block.ops:
+            if isinstance(func, tir.PrimFuncOp) and is_private(func):
+                if func.attr(IS_SCHEDULED) is None:
+                    inline_producers(func)

@@ -117,7 +117,7 @@ def _bind_strides(
 
 def _is_passed(param: SSAValue) -> bool:
     """Whether a parameter is passed to a call, which then uses its strides."""
-    return any(isinstance(use.operation, tir.CallExternOp) for use in param.uses)
+    return any(isinstance(use.operation, tir.OpaqueCallOp) for use in param.uses)
 
 
 def _replace_body(

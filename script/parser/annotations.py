@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FloatAttr, IntegerAttr, TupleType
-from xdsl.ir import Attribute, TypeAttribute
+from xdsl.ir import Attribute, SSAValue, TypeAttribute
 
 from ...dialects import relax
 from ...dialects.attributes import to_attribute
@@ -60,7 +60,11 @@ class AnnotationParser:
                 return self._variable(node)
 
     def _variable(self, node: ast.expr) -> TypeAttribute:
-        """The type that a variable of Python stands for, such as a `TensorStructInfo`."""
+        """The type that a variable of Python stands for, or of a value of the graph: ``x.ty``."""
+        if isinstance(node, ast.Attribute) and node.attr in ("ty", "struct_info"):
+            of = self.exprs.eval(node.value)
+            if isinstance(of, SSAValue):
+                return cast(TypeAttribute, of.type)  # pyright: ignore[reportUnknownMemberType]
         value = self.exprs.eval(node) if isinstance(node, ast.Name | ast.Attribute) else None
         if isinstance(value, StructInfo):
             return cast("AnyStructInfo", value).type

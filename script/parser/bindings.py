@@ -10,9 +10,10 @@ from ...dialects.dtypes import DTYPES, element_type
 from ...dialects.int_expr import ZERO
 from ...dialects.parameters import value_hint
 from ...te.arithmetic import cast, convert, dim_expr
-from ...te.expr import Imm, Load, PrimExpr, Value, Var
+from ...te.expr import Imm, IntrinCall, Load, PrimExpr, Value, Var
 from .buffers import Alias, Buffer, DataPointer
 from .expressions import reads_memory
+from .intrinsics import handle_type
 from .regions import HINTS, RegionParser
 from .script_calls import META
 from .statement_reader import StatementReader
@@ -75,16 +76,30 @@ class BindingParser:
         """``x: T.int32 = value``; other annotations are Python's own and say nothing."""
         if node.value is None:
             raise self.statements.error(node, "expected a value")
-        path = self.exprs.path(node.annotation)
+        annotation = self._let_type(node.annotation)
+        path = self.exprs.path(annotation)
         dtype = path.removeprefix("T.")
         if dtype in DTYPES:
             self._name(node.target, cast(dtype, self.exprs.expr(node.value)))
+        elif (pointer := handle_type(self.exprs, annotation)) is not None:
+            value = self.exprs.eval(node.value)
+            if isinstance(value, IntrinCall) and value.dtype == "handle":
+                value.pointer = pointer
+            self._name(node.target, value)
         elif path.startswith("T.") and path != "T.let":
             raise self.statements.error(
                 node.annotation, f"expected a scalar type such as T.int32, got '{path}'"
             )
         else:
             self.assign(node.target, node.value)
+
+    def _let_type(self, annotation: ast.expr) -> ast.expr:
+        """The type in ``T.let[T.handle]``, which `T.handle` alone means too."""
+        match annotation:
+            case ast.Subscript(value=head, slice=type_) if self.exprs.path(head) == "T.let":
+                return type_
+            case _:
+                return annotation
 
     def bind(self, target: ast.expr, value: ast.expr) -> None:
         """Give a name to a scalar, a buffer or a Python value."""
@@ -159,11 +174,7 @@ class BindingParser:
         offset = given.get("elem_offset")
         if offset is not None and dim_expr(self.exprs.expr(offset)) != ZERO:
             raise self.statements.error(offset, "expected elem_offset of a new buffer to be 0")
-        shape = [dim_expr(d) for d in self.exprs.shape(given["shape"])]
-        dtype = self.exprs.dtype(given["dtype"]) if "dtype" in given else "float32"
-        scope = self.exprs.text(given["scope"]) if "scope" in given else tir.types.GLOBAL
-        type_ = tir.BufferType.of(shape, element_type(dtype), scope=scope)
-        self._declare(target, tir.AllocBufferOp(type_))
+        self._declare(target, tir.AllocBufferOp(self._new_type(given)))
 
     def _alias(self, target: ast.expr, call: ast.Call) -> None:
         """``B = T.decl_buffer((256,), data=A.data)``: the memory of A with another shape."""
@@ -175,6 +186,9 @@ class BindingParser:
             message = f"expected shape, dtype, data and elem_offset of an alias, got {shown}"
             raise self.statements.error(call, message)
         pointer = self.exprs.eval(given["data"])
+        if isinstance(pointer, PrimExpr) and pointer.dtype == "handle":
+            self._at_pointer(target, pointer, given)
+            return
         if not isinstance(target, ast.Name) or not isinstance(pointer, DataPointer):
             raise self.statements.error(call, "expected name = T.decl_buffer(…, data=buffer.data)")
         base, offset = pointer.buffer, convert(0)
@@ -192,12 +206,25 @@ class BindingParser:
         alias = Alias(target.id, base.ssa, base, type_, offset)
         self.statements.scope.bind(target.id, alias)
 
+    def _at_pointer(self, target: ast.expr, pointer: PrimExpr, given: dict[str, ast.expr]) -> None:
+        """``B = T.decl_buffer((256,), data=pointer)``: the memory at a handle."""
+        type_ = self._new_type(given)
+        self._declare(target, tir.DeclBufferOp(self.statements.emitter.value(pointer), type_))
+
+    def _new_type(self, given: dict[str, ast.expr]) -> tir.BufferType:
+        shape = [dim_expr(d) for d in self.exprs.shape(given["shape"])]
+        dtype = self.exprs.dtype(given["dtype"]) if "dtype" in given else "float32"
+        scope = self.exprs.text(given["scope"]) if "scope" in given else tir.types.GLOBAL
+        return tir.BufferType.of(shape, element_type(dtype), scope=scope)
+
     def _check_new_buffer(self, target: ast.Name) -> None:
         if isinstance(self.statements.scope.frames[-1].get(target.id), Buffer):
             message = f"expected a new name for the buffer, got '{target.id}' twice"
             raise self.statements.error(target, message)
 
-    def _declare(self, target: ast.expr, op: tir.AllocBufferOp | tir.MatchBufferOp) -> None:
+    def _declare(
+        self, target: ast.expr, op: tir.AllocBufferOp | tir.DeclBufferOp | tir.MatchBufferOp
+    ) -> None:
         """Emit an operation that gives a buffer, and bind the buffer's name."""
         if not isinstance(target, ast.Name):
             raise self.statements.error(target, "expected a name for the buffer")

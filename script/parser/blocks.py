@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import product
+from typing import Any, cast
 
 from xdsl.dialects.builtin import DictionaryAttr, IndexType
 from xdsl.ir import Block, BlockArgument, Operation, Region
@@ -11,10 +14,12 @@ from xdsl.ir import Block, BlockArgument, Operation, Region
 from ...dialects import tir
 from ...dialects.int_expr import ZERO, Arg, IntExpr
 from ...dialects.parameters import value_hint
+from ...dialects.tir.func import LAYOUT_FREE_INPUTS
 from ...dialects.tir.regions import infer_regions
 from ...te.expr import Imm, PrimExpr, Var
 from .annotations import dictionary
 from .bindings import BUFFERS
+from .buffers import Buffer
 from .macros import MacroParser
 from .regions import RegionParser
 from .statement_reader import StatementReader
@@ -168,8 +173,23 @@ class BlockParser:
             elif path == "T.where":
                 pending.predicates += self._condition(call.args[0])
             else:
-                self._annotate(call, dictionary(parser.exprs.eval(call.args[0])), pending)
+                given = self._without_layouts(parser.exprs.eval(call.args[0]))
+                self._annotate(call, dictionary(given), pending)
         return True
+
+    def _without_layouts(self, given: Any) -> Any:
+        """Annotations without the buffers whose layout is free: the function has these."""
+        if not isinstance(given, dict):
+            return given
+        entries = cast("dict[str, Any]", given)
+        listed = entries.get(LAYOUT_FREE_INPUTS)
+        if not isinstance(listed, list | tuple):
+            return entries
+        free = [b.ssa for b in cast("Sequence[Any]", listed) if isinstance(b, Buffer)]
+        if len(free) < len(cast("Sequence[Any]", listed)):
+            return entries
+        self.statements.layout_free += free
+        return {k: v for k, v in entries.items() if k != LAYOUT_FREE_INPUTS}
 
     def _annotate(self, call: ast.Call, new: DictionaryAttr, pending: _Pending) -> None:
         """Annotations in addition to those before; raises ScriptError for another value of one."""
@@ -178,14 +198,19 @@ class BlockParser:
         if twice:
             message = f"expected one value of annotation '{twice[0]}', got two"
             raise self.statements.error(call, message)
-        pending.annotations = DictionaryAttr({**old, **new.data})
+        both = {**old, **new.data}
+        pending.annotations = DictionaryAttr(both) if both else None
 
     def _condition(self, node: ast.expr) -> list[tuple[IntExpr, IntExpr]]:
-        """The bounds ``lhs < rhs`` that a predicate of ``T.where`` is the conjunction of."""
+        """The bounds ``lhs < rhs`` that a predicate of ``T.where`` is the conjunction of.
+
+        One of several, joined by ``or``, is a bound of their minimum."""
         if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.And):
             return [b for n in node.values for b in self._condition(n)]
         if isinstance(node, ast.Call) and self.statements.called(node) == "T.And":
             return [b for n in node.args for b in self._condition(n)]
+        if isinstance(node, ast.BoolOp):
+            return [tir.any_of(bounds) for bounds in product(*map(self._condition, node.values))]
         if isinstance(node, ast.Compare):
             sides = [self.statements.exprs.expr(n) for n in (node.left, *node.comparators)]
             indices = [self.statements.emitter.index(e) for e in sides]
@@ -194,7 +219,7 @@ class BlockParser:
         value = self.statements.exprs.expr(node)
         if isinstance(value, Imm) and value.value:
             return []
-        message = "expected comparisons of integer expressions, joined by 'and'"
+        message = "expected comparisons of integer expressions, joined by 'and' and 'or'"
         raise self.statements.error(node, message)
 
     def _bounds(
@@ -220,17 +245,19 @@ class BlockParser:
         if len(call.args) != 2:
             raise parser.error(call, "expected T.axis.remap(kinds, loop variables)")
         kinds = parser.exprs.text(call.args[0])
-        targets, bindings = parser.exprs.elements(target), parser.exprs.elements(call.args[1])
+        targets, nodes = parser.exprs.elements(target), parser.exprs.elements(call.args[1])
+        bindings = parser.exprs.shape(call.args[1])  # also of one name for several loops
         if not len(kinds) == len(targets) == len(bindings):
             raise parser.error(
                 call,
                 "expected as many kinds as axes and loop variables, "
                 f"got {len(kinds)}, {len(targets)} and {len(bindings)}",
             )
-        for kind, name, binding in zip(kinds, targets, bindings, strict=True):
+        if len(nodes) != len(bindings):
+            nodes = nodes * len(bindings)
+        for kind, name, expr, binding in zip(kinds, targets, bindings, nodes, strict=True):
             if kind not in REMAP_KINDS:
                 raise parser.error(call.args[0], f"expected kinds S and R, got '{kind}'")
-            expr = parser.exprs.expr(binding)
             loop = self._loop_of(expr)
             if loop is None:
                 raise parser.error(binding, "expected a loop variable")
@@ -289,4 +316,4 @@ class BlockParser:
 def _has_effects(op: Operation) -> bool:
     if isinstance(op, tir.InitOp):
         return False
-    return bool(op.regions) or isinstance(op, tir.StoreOp | tir.CallExternOp | tir.AssertOp)
+    return bool(op.regions) or isinstance(op, tir.StoreOp | tir.OpaqueCallOp | tir.AssertOp)

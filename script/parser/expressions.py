@@ -6,6 +6,7 @@ import ast
 import operator
 from typing import Any, TypeAlias
 
+from ...dialects.tir import HandleType
 from ...te.arithmetic import binary, const
 from ...te.expr import Imm, Load, PrimExpr
 from ...te.intrinsics import (
@@ -20,7 +21,7 @@ from ..namespace import ScriptName
 from .buffers import Buffer, BufferSlice, describe_value
 from .expr_reader import ExprReader
 from .lanes import lane_value
-from .scope import as_script_name
+from .scope import FunctionName, ModuleName, as_script_name
 from .script_calls import Method, buffer_attribute, buffer_slice, call, load
 
 _Operator: TypeAlias = tuple[str, str]
@@ -85,6 +86,10 @@ class ExprParser(ExprReader):
             return ScriptName(f"{base.path}.{node.attr}")
         if isinstance(base, Buffer):
             return buffer_attribute(base, node.attr)
+        if isinstance(base, ModuleName):
+            return FunctionName(node.attr)
+        if isinstance(base, HandleType) and node.attr == "ty":
+            return base
         if isinstance(base, PrimExpr):
             return base.dtype if node.attr == "dtype" else Method(base, node.attr)
         if not hasattr(base, node.attr):

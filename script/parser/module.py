@@ -20,8 +20,7 @@ from .annotations import dictionary
 from .expressions import ExprParser
 from .prim_func import PrimFuncParser
 from .relax_func import RelaxFuncParser
-from .relax_reader import ModuleName
-from .scope import Scope
+from .scope import ModuleName, Scope
 
 
 def metadata_constants(source: Source, tree: ast.Module) -> Sequence[TensorData]:
@@ -81,6 +80,7 @@ class ProgramParser:
                 raise self.source.error(statement, EXPECTED_FUNCTION)
         self.scope.kernels = {}
         self.scope.function_names = {*self.relax_nodes, *(n.name for n in prim_nodes)}
+        self.scope.results = {n.name: n.returns for n in prim_nodes}
         ops: list[Operation] = [self._prim_func(n) for n in prim_nodes]
         for name in self.relax_nodes:
             self._parse_relax(name)

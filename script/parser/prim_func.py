@@ -12,14 +12,16 @@ from ...dialects.dtypes import DTYPES, element_type
 from ...dialects.int_expr import IntExpr
 from ...dialects.parameters import value_hint
 from ...dialects.sym import RESERVED
+from ...dialects.tir.func import LAYOUT_FREE
 from ...lowering.functions import PRIVATE
 from ...lowering.scalar_builder import ssa_type
 from ...te.arithmetic import dim_expr, symbol
 from ...te.emit import Emitter
 from ...te.expr import Index, Value
-from .annotations import dictionary, parameters_of
+from .annotations import attribute, dictionary, parameters_of
 from .buffers import Buffer
 from .expressions import ExprParser
+from .intrinsics import handle_type, result_dtype
 from .regions import HINTS, VIEW_ARGUMENTS
 from .scope import Scope
 from .statements import StatementParser
@@ -37,6 +39,7 @@ class PrimFuncParser:
         self.node = node
         self.exprs = ExprParser(scope)
         self.handles: dict[str, tir.BufferType | None] = {}
+        self.pointers: dict[str, tir.HandleType] = {}
         self.buffer_names: dict[str, str] = {}
         self.scalars: dict[str, str] = {}
         self.attrs: dict[str, Attribute] = {}
@@ -51,7 +54,12 @@ class PrimFuncParser:
             block = self._entry()
             emitter = Emitter(block)
             self._define_parameters(emitter, block)
-            StatementParser(self.scope, emitter).function_body(body)
+            statements = StatementParser(self.scope, emitter)
+            statements.control.result = result_dtype(self.exprs, self.node.returns)
+            statements.function_body(body)
+        free = [n for n, arg in enumerate(block.args) if arg in statements.layout_free]
+        if free and LAYOUT_FREE not in self.attrs:
+            self.attrs[LAYOUT_FREE] = attribute(free)
         if private and "global_symbol" in self.attrs:
             raise self.exprs.error(self.node, "expected a private function without 'global_symbol'")
         if private:
@@ -67,8 +75,10 @@ class PrimFuncParser:
         head, args, keywords = _annotation_parts(annotation)
         path = self.exprs.path(head)
         path = "T.bool" if path == "T.boolean" else path
-        if path == "T.handle":
+        pointer = handle_type(self.exprs, annotation)
+        if pointer is not None:
             self.handles[name] = None
+            self.pointers[name] = pointer
         elif path in ("T.Buffer", "T.buffer"):
             self.handles[name] = self._buffer_type(annotation, args, keywords)
             self.buffer_names[name] = name
@@ -151,18 +161,30 @@ class PrimFuncParser:
 
     def _binds(self, call: ast.Call) -> bool:
         """Whether a call matches a handle of the function."""
-        first = call.args[0] if call.args else None
-        is_handle = isinstance(first, ast.Name) and first.id in self.handles
-        return is_handle and self.exprs.path(call.func) == "T.match_buffer"
+        match self.exprs.path(call.func):
+            case "T.match_buffer":
+                first = call.args[0] if call.args else None
+                return isinstance(first, ast.Name) and first.id in self.handles
+            case "T.decl_buffer":  # the first one of a handle says what is there
+                data = next((k.value for k in call.keywords if k.arg == "data"), None)
+                name = data.id if isinstance(data, ast.Name) else ""
+                return name in self.pointers and self.handles[name] is None
+            case _:
+                return False
 
     def _match_param(self, target: ast.expr, call: ast.Call) -> None:
-        handle = _name_of(call.args[0])
+        data = [k for k in call.keywords if k.arg == "data"]
+        is_declared = self.exprs.path(call.func) == "T.decl_buffer"
+        handle = _name_of(data[0].value if is_declared else call.args[0])
+        args = call.args if is_declared else call.args[1:]
         if self.handles[handle] is not None:
             raise self.exprs.error(call, f"expected '{handle}' to be a handle matched once")
         if not isinstance(target, ast.Name):
             raise self.exprs.error(target, "expected a name for the buffer")
         keywords = {k.arg: k.value for k in call.keywords if k.arg is not None}
-        self.handles[handle] = self._buffer_type(call, list(call.args[1:]), keywords)
+        if is_declared:
+            del keywords["data"]
+        self.handles[handle] = self._buffer_type(call, list(args), keywords)
         self.buffer_names[handle] = target.id
 
     def _entry(self) -> Block:
@@ -173,17 +195,16 @@ class PrimFuncParser:
                 dtype = self.scalars[name]
                 types.append(IndexType() if dtype in SYMBOL_DTYPES else ssa_type(dtype))
                 continue
-            type_ = self.handles[name]
-            if type_ is None:
-                raise self.exprs.error(parameter, f"expected T.match_buffer for handle '{name}'")
-            types.append(type_)
+            types.append(self.handles[name] or self.pointers[name])
         return Block(arg_types=types)
 
     def _define_parameters(self, emitter: Emitter, block: Block) -> None:
         for parameter, arg in zip(self.node.args.args, block.args, strict=True):
             name = parameter.arg
             arg.name_hint = value_hint(self.buffer_names.get(name, name))
-            if name in self.handles:
+            if name in self.pointers and self.handles[name] is None:
+                self.scope.bind(name, Value(arg, "handle"))
+            elif name in self.handles:
                 buffer = Buffer(self.buffer_names[name], arg)
                 emitter.buffers[buffer] = arg
                 self.scope.bind(self.buffer_names[name], buffer)

@@ -22,9 +22,11 @@ from .relax_dps import DPSCallParser
 from .relax_kernels import KernelParser
 from .relax_loops import LoopParser
 from .relax_macros import MacroCallParser
+from .relax_memory import MemoryCallParser
 from .relax_packed import PackedCallParser
-from .relax_reader import FunctionName, RelaxReader
+from .relax_reader import RelaxReader
 from .relax_shapes import ShapeCallParser
+from .scope import FunctionName
 
 
 class CallParser:
@@ -34,7 +36,9 @@ class CallParser:
         self.function = function
         self.exprs = function.exprs
         self.macros = MacroCallParser(function)
-        dps, shapes = DPSCallParser(function), ShapeCallParser(function)
+        self.dps = dps = DPSCallParser(function)
+        shapes = ShapeCallParser(function)
+        self.number = shapes.number
         effects = PackedCallParser(function, dps)
         self._handlers: dict[str, Callable[[ast.Call], SSAValue]] = {
             "R.call_tir": dps.call_tir,
@@ -61,6 +65,7 @@ class CallParser:
             "R.tensor_to_prim": shapes.tensor_to_prim,
             "R.tensor_to_shape": shapes.tensor_to_shape,
             "R.tuple": self._tuple,
+            **MemoryCallParser(function, dps).handlers,
         }
 
     def call(self, node: ast.Call) -> SSAValue:
@@ -126,6 +131,8 @@ class CallParser:
 
     def _call_function(self, node: ast.Call, name: str) -> SSAValue:
         signature = self.function.signature_of(name)
+        if signature is None and name in self.function.scope.function_names:
+            return self.dps.call_kernel(node, name)
         if signature is None:
             raise self.function.error(
                 node.func, f"expected a graph function of the module, got '{name}'"

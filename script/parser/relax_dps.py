@@ -14,7 +14,8 @@ from ...dialects.dtypes import element_type
 from ...dialects.relax.types import TensorType
 from ...dialects.sym import ExprArray, expr_array
 from ...te.arithmetic import Index, dim_expr
-from .relax_reader import EXTERNAL, ExternName, FunctionName, RelaxReader
+from .relax_reader import EXTERNAL, ExternName, RelaxReader
+from .scope import FunctionName
 
 OLD_NAMES = {
     "out_ty": "out_sinfo",
@@ -92,11 +93,31 @@ class DPSCallParser:
 
     def alloc_tensor(self, node: ast.Call) -> SSAValue:
         """``R.alloc_tensor((1, 128), dtype="float32")``."""
-        given = self._arguments(node, ("out_sinfo", "dtype", "runtime_device_index"))
+        given = self._arguments(
+            node, ("out_sinfo", "dtype", "runtime_device_index", "storage_scope")
+        )
         type_ = self._out_type(node, given)
         if not isinstance(type_, TensorType):
             raise self.function.error(node, f"expected the shape of one tensor, got {type_}")
         return self.function.emit(relax.AllocTensorOp(type_), node)
+
+    def call_kernel(self, node: ast.Call, name: str) -> SSAValue:
+        """``cls.f(x, y)``: the call of a PrimFunc on its inputs and outputs."""
+        if node.keywords:
+            raise self.function.error(node, f"expected tensors as arguments of '{name}'")
+        args = [self.function.value(n) for n in node.args]
+        return self.function.emit(relax.CallKernelOp(name, args), node)
+
+    def call_tir_dyn(self, node: ast.Call) -> SSAValue:
+        """``R.vm.call_tir_dyn(cls.f, (x, y, R.shape([n])))``: one with index parameters."""
+        given = self._arguments(node, ("func", "args"))
+        callee, is_sibling = self.callee(node, given.get("func"))
+        elements = self._listed(given.get("args"))
+        if not is_sibling or not elements:
+            raise self.function.error(node, "expected a PrimFunc of the module and its arguments")
+        args = [self.function.value(n) for n in elements[:-1]]
+        op = relax.CallKernelOp(callee, args, self._tir_vars(elements[-1]))
+        return self.function.emit(op, node)
 
     def callee(self, node: ast.Call, called: ast.expr | None) -> tuple[str, bool]:
         """Name of what is called, and whether it is a function of the module, not a string."""

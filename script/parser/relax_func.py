@@ -21,15 +21,13 @@ from .relax_control import RETURN, ControlParser
 from .relax_reader import (
     EXTERNAL,
     ExternName,
-    FunctionName,
-    ModuleName,
     NotOutput,
     Options,
     RelaxReader,
     Signature,
 )
 from .relax_values import ValueParser
-from .scope import Scope
+from .scope import FunctionName, ModuleName, Scope
 from .script_calls import META
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from xdsl.dialects.builtin import TupleType
 from xdsl.ir import Attribute, SSAValue
 
 from ...dialects import relax
@@ -54,8 +55,14 @@ class PackedCallParser:
             raise self.function.error(node, f"expected the option sinfo_args, got {shown}")
         if isinstance(annotation, ast.Tuple | ast.List) and len(annotation.elts) == 1:
             annotation = annotation.elts[0]
-        type_ = None if annotation is None else self.function.annotations.type(annotation)
-        return callee, args, type_
+        return callee, args, None if annotation is None else self._type(annotation)
+
+    def _type(self, annotation: ast.expr) -> Attribute:
+        """The type that is stated; a list of several ones stands for their tuple."""
+        if isinstance(annotation, ast.Tuple | ast.List):
+            fields = [self.function.annotations.type(n) for n in annotation.elts]
+            return TupleType(tuple(fields))
+        return self.function.annotations.type(annotation)
 
     def _argument(self, node: ast.expr) -> SSAValue:
         """An argument of a registered function; an integer is a number of the graph."""

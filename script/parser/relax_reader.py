@@ -14,7 +14,7 @@ from ...dialects.parameters import value_hint
 from ..errors import ScriptError
 from .annotations import AnnotationParser
 from .expressions import ExprParser
-from .scope import Scope
+from .scope import ModuleName, Scope
 
 Signature = Callable[[str], "tuple[Sequence[Attribute], Attribute] | None"]
 
@@ -22,14 +22,6 @@ Options = Callable[[ast.FunctionDef], "dict[str, bool] | None"]
 """The options of a function's decorator, `None` for one that is no graph function."""
 
 OLD_PREFIXES = ("relax.op.", "R.op.", "relax.")
-
-
-class ModuleName:
-    """The module itself, as in ``cls = Module`` and ``cls.linear0``."""
-
-
-class FunctionName(str):
-    """A function of the module under another name, as in ``f = cls.linear0``."""
 
 
 class ExternName(str):

@@ -68,17 +68,21 @@ class ShapeCallParser:
     def prim_value(self, node: ast.Call) -> SSAValue:
         """``R.prim_value(n + 1)``, an integer over symbols, or a comparison of two."""
         (value,) = self._arguments(node, ("value",))
+        return self.number(value)
+
+    def number(self, value: ast.expr) -> SSAValue:
+        """An integer over symbols, or a comparison of two, as a value of the graph."""
         found = self.function.exprs.eval(value)
         if isinstance(getattr(found, "type", None), relax.PrimType):
             return found
         if isinstance(found, Binary) and found.op in _COMPARED:
-            return self._comparison(node, found)
+            return self._comparison(value, found)
         if not isinstance(found, PrimExpr | int) or isinstance(found, bool):
             shown = ast.unparse(value)
             raise self.function.error(value, f"expected an integer over symbols, got '{shown}'")
-        return self.function.emit(relax.PrimValueOp(dim_expr(found)), node)
+        return self.function.emit(relax.PrimValueOp(dim_expr(found)), value)
 
-    def _comparison(self, node: ast.Call, found: Binary) -> SSAValue:
+    def _comparison(self, node: ast.expr, found: Binary) -> SSAValue:
         def emitted(op: Operation) -> SSAValue:
             return self.function.emit(op, node)
 

@@ -11,6 +11,7 @@ from ...dialects import relax
 from ...dialects.relax.types import tensors_in
 from ...ir.expr import Constant, owner_of
 from ...ir.operators import constant_data as constant_data
+from ...te.expr import PrimExpr
 from ..errors import ScriptError
 from ..namespace import ScriptName
 from .buffers import describe_value
@@ -54,6 +55,8 @@ class ValueParser:
             return found  # pyright: ignore[reportUnknownVariableType]
         if isinstance(found, Constant):
             return self.function.constant(owner_of(found, relax.ConstantOp).value.data, node)
+        if isinstance(found, PrimExpr):
+            return self.calls.number(node)
         shown = ast.unparse(node)
         if isinstance(found, NotOutput):
             raise self.error(

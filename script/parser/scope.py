@@ -32,6 +32,14 @@ _ALLOWED_BUILTINS = (
 _MISSING = object()
 
 
+class ModuleName:
+    """The module itself, as in ``cls = Module`` and ``cls.linear0``."""
+
+
+class FunctionName(str):
+    """A function of the module under another name, as in ``f = cls.linear0``."""
+
+
 class Scope:
     """Nested script scopes over the Python names in which the decorated definition stands."""
 
@@ -43,6 +51,8 @@ class Scope:
         """The kernels that graph functions of a module have made; `None` outside of modules."""
         self.function_names: set[str] = set()
         """The names of the functions that the module defines."""
+        self.results: dict[str, ast.expr | None] = {}
+        """The annotations of the results of the module's kernels."""
 
     @contextmanager
     def nested(self) -> Generator[dict[str, Any]]:
@@ -56,6 +66,10 @@ class Scope:
     def bind(self, name: str, value: Any) -> None:
         """Bind a name in the innermost scope."""
         self.frames[-1][name] = value
+
+    def bound(self, name: str) -> Any:
+        """What the script binds a name to; `None` where it does not."""
+        return next((f[name] for f in reversed(self.frames) if name in f), None)
 
     def enclosing(self, name: str) -> Any:
         """What an enclosing scope, and not the innermost one, binds the name to; else `None`."""

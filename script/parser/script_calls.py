@@ -10,12 +10,22 @@ from typing import Any
 
 from ...dialects.diagnostics import suggestion
 from ...dialects.dtypes import DTYPES, is_float
+from ...dialects.tir.calls import INTRINSICS
 from ...te.arithmetic import cast, const, convert
-from ...te.expr import ExternCall, Load, PrimExpr
+from ...te.expr import Load, PrimExpr
 from ...te.intrinsics import FUNCTIONS
 from ..namespace import ScriptName
 from .buffers import Alias, Buffer, BufferSlice, DataPointer, EnvThread, describe_value
 from .expr_reader import ExprReader
+from .intrinsics import (
+    address_of,
+    extern_call,
+    handle_type,
+    intrinsic_call,
+    kernel_call,
+    kernel_name,
+    retyped,
+)
 from .lanes import BROADCASTS, RAMPS, lane_value
 
 _DTYPE_FIRST = ("Cast", "reinterpret", "min_value", "max_value", "infinity")
@@ -51,6 +61,8 @@ def buffer_attribute(buffer: Buffer, name: str) -> Any:
 
 def call(exprs: ExprReader, node: ast.Call) -> Any:
     """The value of a call."""
+    if (kernel := kernel_name(exprs, node)) is not None:
+        return kernel_call(exprs, node, kernel)
     function = exprs.eval(node.func)
     if isinstance(function, ScriptName):
         return _script_call(exprs, node, function.path)
@@ -76,6 +88,8 @@ def _script_call(exprs: ExprReader, node: ast.Call, path: str) -> Any:
     name = "bool" if name == "boolean" else name
     if path in ("R.dtype", "R.str") and len(node.args) == 1:
         return exprs.text(node.args[0])
+    if path in ("tir.const", "T.const") and len(node.args) == 2:
+        return const(exprs.eval(node.args[0]), exprs.dtype(node.args[1]))
     if not path.startswith("T."):
         raise exprs.error(node.func, f"expected a function of TensorIR, got '{path}'")
     if name in DTYPES:
@@ -88,8 +102,18 @@ def _script_call(exprs: ExprReader, node: ast.Call, path: str) -> Any:
         return lane_value(exprs, node, path)
     if name == "call_extern":
         return extern_call(exprs, node)
+    if name == "address_of":
+        return address_of(exprs, node)
+    if name == "handle":
+        return handle_type(exprs, node)
+    if name == "llvm_lookup_intrinsic_id" and len(node.args) == 1:
+        return exprs.text(node.args[0])
+    if name == "reinterpret" and (pointer := retyped(exprs, node)) is not None:
+        return pointer
+    if name in INTRINSICS:
+        return intrinsic_call(exprs, node, name)
     if name not in FUNCTIONS:
-        hint = suggestion(name, [*FUNCTIONS, *DTYPES, "call_extern"])
+        hint = suggestion(name, [*FUNCTIONS, *DTYPES, *INTRINSICS, "call_extern", "address_of"])
         raise exprs.error(node.func, f"expected a function of TensorIR, got '{path}'{hint}")
     if name in _DTYPE_FIRST and node.args:
         args = [exprs.dtype(node.args[0]), *exprs.arguments(node.args[1:])]
@@ -149,26 +173,6 @@ def _typed_literal(exprs: ExprReader, node: ast.Call, dtype: str) -> PrimExpr:
     if isinstance(value, float) and not is_float(dtype) and not value.is_integer():
         raise exprs.error(node, f"expected an integer for T.{dtype}, got {value}")
     return const(value, dtype)
-
-
-def extern_call(exprs: ExprReader, node: ast.Call) -> ExternCall:
-    """``T.call_extern("float32", "fmaf", a, b, c)``; the dtype "void" is for no result.
-
-    The dtype may also come last, as ``dtype="float32"``.
-    """
-    last = [k.value for k in node.keywords if k.arg == "dtype"]
-    operands = [*last, *node.args]
-    if len(operands) < 2 or len(last) != len(node.keywords):
-        raise exprs.error(node, "expected T.call_extern(dtype, name, …)")
-    returned, name, *rest = operands
-    is_void = exprs.eval(returned) == "void"
-    args: list[Any] = []
-    for arg in rest:
-        value = exprs.eval(arg)
-        if isinstance(value, DataPointer) and isinstance(value.buffer, Alias):
-            raise exprs.error(arg, f"expected '{value.buffer.base.name}.data', got an alias of it")
-        args.append(value.buffer if isinstance(value, DataPointer) else exprs.expr(arg))
-    return ExternCall(exprs.text(name), tuple(args), "void" if is_void else exprs.dtype(returned))
 
 
 def load(exprs: ExprReader, node: ast.Subscript, buffer: Buffer) -> Load:

@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 
-from xdsl.ir import Block
+from xdsl.ir import Block, SSAValue
 
 from ...te.emit import Emitter
 from ..errors import ScriptError
@@ -22,6 +22,8 @@ class StatementReader(ABC):
         self.scope = scope
         self.emitter = emitter
         self.exprs = ExprParser(scope)
+        self.layout_free: list[SSAValue] = []
+        """The buffers that blocks list as those whose layout a schedule may choose."""
 
     @abstractmethod
     def body(self, statements: Sequence[ast.stmt]) -> None:

@@ -9,13 +9,16 @@ from xdsl.dialects import scf
 from xdsl.ir import Block, Region
 
 from ...dialects import tir
+from ...dialects.tir.calls import INTRINSICS
 from ...runtime.check_errors import ERRORS
 from ...te.emit import Emitter
-from ...te.expr import ExternCall, Imm, PrimExpr
+from ...te.expr import Address, ExternCall, Imm, PrimExpr
 from ...te.intrinsics import FUNCTIONS, boolean
 from .bindings import BindingParser
 from .blocks import BlockParser
 from .buffers import describe_statement
+from .control import ControlParser
+from .intrinsics import kernel_name
 from .loops import LoopParser
 from .macros import MacroParser
 from .scope import Scope
@@ -36,6 +39,7 @@ class StatementParser(StatementReader):
         self.bindings = BindingParser(self)
         self.loops = LoopParser(self)
         self.macros = MacroParser(self)
+        self.control = ControlParser(self)
 
     def function_body(self, body: Sequence[ast.stmt]) -> None:
         """The statements of a function, which is itself the block "root" if that says no more."""
@@ -64,6 +68,8 @@ class StatementParser(StatementReader):
         """Statements in the current scope."""
         for position, statement in enumerate(statements):
             rest = statements[position + 1 :]
+            if self.control.attribute(statement, rest):
+                return
             launch = launched(self, statement, rest)
             self.statement(statement if launch is None else launch)
             if launch is not None and not isinstance(statement, ast.With):
@@ -89,7 +95,15 @@ class StatementParser(StatementReader):
     _stmt_Global = _stmt_Nonlocal
 
     def _stmt_Return(self, node: ast.Return) -> None:
-        raise self.error(node, "expected a function that writes its outputs, got 'return'")
+        if node.value is None:
+            raise self.error(node, "expected 'return' with a value")
+        self.control.returned(node.value)
+
+    def _stmt_Break(self, node: ast.Break) -> None:
+        self.control.jump(tir.BreakOp())
+
+    def _stmt_Continue(self, node: ast.Continue) -> None:
+        self.control.jump(tir.ContinueOp())
 
     def _stmt_For(self, node: ast.For) -> None:
         self.loops.loop(node)
@@ -106,6 +120,8 @@ class StatementParser(StatementReader):
             self.blocks.block(node, call)
         elif path in ("T.LetStmt", "T.let"):
             self._let(node, call)
+        elif path == "T.attr":
+            self.control.with_attribute(node, call)
         elif path == "T.Assert" and len(call.args) == 2:
             self._assert(call.args[0], call.args[1])
             self.body(node.body)
@@ -206,6 +222,8 @@ class StatementParser(StatementReader):
         path = self.called(node.value)
         if isinstance(node.value, ast.Call) and self.blocks.declared(node.value):
             return
+        if self.control.call(node.value):
+            return
         if path in BLOCK_HEADERS:
             raise self.error(node, f"expected {path} at the start of a block")
         call = node.value
@@ -213,15 +231,22 @@ class StatementParser(StatementReader):
             inner = call.args[0]
             if isinstance(inner, ast.Call) and self.called(inner) == "T.assume":
                 self._assume(inner)
-            else:
-                self._evaluate(self.exprs.expr(inner))
+            elif not self.control.call(inner):
+                self._evaluate(inner)
         elif isinstance(call, ast.Call) and path == "T.assume":
             self._assume(call)
-        elif path == "T.call_extern" or path.removeprefix("T.") in FUNCTIONS:
-            self._evaluate(self.exprs.expr(node.value))
+        elif path == "T.call_extern" or path.removeprefix("T.") in (*FUNCTIONS, *INTRINSICS):
+            self._evaluate(node.value)
+        elif self._calls_kernels(node.value):
+            self._evaluate(node.value)
         else:
             shown = ast.unparse(node.value)[:40]
             raise self.error(node, f"expected a statement of TensorIR, got '{shown}'")
+
+    def _calls_kernels(self, node: ast.expr) -> bool:
+        """Whether an expression calls other kernels of the module."""
+        calls = [n for n in ast.walk(node) if isinstance(n, ast.Call)]
+        return any(kernel_name(self.exprs, n) is not None for n in calls)
 
     def _assume(self, call: ast.Call) -> None:
         """``T.assume(condition)``, a hint that no analysis uses."""
@@ -229,8 +254,13 @@ class StatementParser(StatementReader):
             raise self.error(call, f"expected T.assume(condition), got {len(call.args)} arguments")
         boolean(self.exprs.expr(call.args[0]))
 
-    def _evaluate(self, expr: PrimExpr) -> None:
+    def _evaluate(self, node: ast.expr) -> None:
         """Only calls have effects; anything else need not be computed."""
+        value = self.exprs.eval(node)
+        if isinstance(value, Address):
+            self.emitter.address(value)
+            return
+        expr = self.exprs.expr(node)
         if isinstance(expr, ExternCall):
             self.emitter.extern_call(expr)
         elif _calls(expr):

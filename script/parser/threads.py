@@ -28,6 +28,8 @@ def launched(
             items=[ast.withitem(ast.Call() as call, ast.Name() as name)], body=own_statements
         ):
             target, body = name, own_statements
+        case ast.With(items=[ast.withitem(ast.Call(args=[ast.Name() as name, _]) as call, None)]):
+            target, body = ast.copy_location(ast.Name(name.id, ast.Store()), name), node.body
         case _:
             return None
     if statements.called(call) != LAUNCH or not isinstance(call.func, ast.Attribute):

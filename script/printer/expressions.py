@@ -12,9 +12,18 @@ from xdsl.ir import Operation, SSAValue
 from ...dialects.int_expr import Arg, Atom, IntExpr, IntLike, Sym
 from ...dialects.python_text import integer_precedence, integer_text
 from ...dialects.sym import Values, exprs_of
-from ...dialects.tir import ApplyOp, BFDotOp, BufferType, CallExternOp, DotOp, LoadOp, MatchBufferOp
+from ...dialects.tir import (
+    ApplyOp,
+    BFDotOp,
+    DotOp,
+    HandleType,
+    LoadOp,
+    OpaqueCallOp,
+    StringOp,
+)
 from ...dialects.tir.scalar_ops import reads_memory, yielded
 from . import operators as table
+from .calls import opaque_call
 from .literals import call_text, quote, typed_float, typed_int
 from .operators import Signs, Text, dtype_of, input_sign, sized_integer
 
@@ -22,10 +31,12 @@ from .operators import Signs, Text, dtype_of, input_sign, sized_integer
 class Expressions:
     """Writes the scalars of one function; `names` holds the values that have a name so far."""
 
-    def __init__(self, symbols: dict[str, str]):
+    def __init__(self, symbols: dict[str, str], module: str = ""):
         self.names: dict[SSAValue, str] = {}
         self.signs = Signs()
         self._symbols = symbols
+        self.module = module
+        """What stands before the names of the module's functions: ``Module.``."""
 
     def dim(self, expr: IntExpr) -> str:
         """An expression over symbols."""
@@ -46,6 +57,8 @@ class Expressions:
 
     def dtype(self, value: SSAValue, unsigned: bool | None = None) -> str:
         """The dtype name in print; `unsigned` decides where the value leaves it open."""
+        if isinstance(value.type, HandleType):
+            return "handle"
         natural = self.signs.natural(value)
         return dtype_of(value.type, bool(unsigned if natural is None else natural))
 
@@ -115,8 +128,10 @@ class Expressions:
                 return self._compare(op, symbol, self._common_sign(op))
             case arith.CmpfOp() as op:
                 return self._compare_floats(op)
-            case CallExternOp() as op:
-                return self.extern_call(op)
+            case OpaqueCallOp() as op:
+                return Text(opaque_call(self, op))
+            case StringOp() as op:
+                return Text(quote(op.text.data))
             case scf.IfOp() as op:
                 return self._conditional(op, unsigned)
             case Operation() as op:
@@ -155,21 +170,6 @@ class Expressions:
         if predicate == 14 and op.lhs is op.rhs:
             return Text(call_text("T.isnan", self.value(op.lhs).text))
         raise ValueError(f"expected a comparison that TVMScript has, got predicate {predicate}")
-
-    def extern_call(self, op: CallExternOp) -> Text:
-        """``T.call_extern("float32", "fmaf", a, b, c)``; a buffer is passed as its data pointer."""
-        dtype = "void" if op.result is None else self.dtype(op.result)
-        arguments = [
-            self._pointer(a) if isinstance(a.type, BufferType) else self.value(a).text
-            for a in op.args
-        ]
-        return Text(call_text("T.call_extern", quote(dtype), quote(op.callee.data), *arguments))
-
-    def _pointer(self, buffer: SSAValue) -> str:
-        """The data pointer of a buffer, or for a view the pointer to its first element."""
-        is_view = isinstance(buffer.owner, MatchBufferOp)
-        pointer = 'access_ptr("rw")' if is_view else "data"
-        return f"{self.names[buffer]}.{pointer}"
 
     def _conditional(self, op: scf.IfOp, unsigned: bool) -> Text:
         branches = [self.value(v, unsigned).text for v in yielded(op)]

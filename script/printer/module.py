@@ -10,8 +10,17 @@ from xdsl.ir import BlockArgument, Operation
 
 from ...dialects.dtypes import dtype_name
 from ...dialects.relax import FuncOp
-from ...dialects.tir import AllocBufferOp, BlockOp, BufferType, PrimFuncOp
+from ...dialects.tir import (
+    AllocBufferOp,
+    BlockOp,
+    BufferType,
+    CallOp,
+    HandleType,
+    PrimFuncOp,
+)
+from ...dialects.tir.control import result_of
 from ...lowering.functions import PRIVATE
+from .calls import handle_text
 from .expressions import Expressions
 from .literals import dictionary_text, quote
 from .metadata import OMITTED, Metadata
@@ -25,20 +34,21 @@ HANDLE = "var_"
 """What the name of a handle has before that of its buffer."""
 
 
-def write_prim_func(writer: Writer, func: PrimFuncOp, reserved: tuple[str, ...] = ()) -> None:
-    """Write a PrimFunc with its decorator; names in `reserved` stay free."""
-    PrimFuncPrinter(writer, func, reserved).write()
+def write_prim_func(writer: Writer, func: PrimFuncOp, module: str | None = None) -> None:
+    """Write a PrimFunc with its decorator; `module` is the name of the class around it."""
+    PrimFuncPrinter(writer, func, module).write()
 
 
 class PrimFuncPrinter:
     """Writes one PrimFunc."""
 
-    def __init__(self, writer: Writer, func: PrimFuncOp, reserved: tuple[str, ...]):
+    def __init__(self, writer: Writer, func: PrimFuncOp, module: str | None):
         self.writer = writer
         self.func = func
-        self.names = Names(reserved)
+        calls = any(isinstance(op, CallOp) for op in func.walk())
+        self.names = Names((module,) if module and calls else ())
         self.symbols: dict[str, str] = {}
-        self.expressions = Expressions(self.symbols)
+        self.expressions = Expressions(self.symbols, f"{module}." if module else "")
         self.handles: list[tuple[str, BlockArgument]] = []
         self.declared: set[str] = set()
 
@@ -50,7 +60,8 @@ class PrimFuncPrinter:
                 self.symbols[symbol] = self.names.fresh(symbol)
         is_private = self.func.attr(PRIVATE) is not None
         self.writer.line(f"@T.prim_func{'(private=True)' if is_private else ''}")
-        with self.writer.indented(f"def {self.func.sym_name.data}({', '.join(params)}):"):
+        head = f"def {self.func.sym_name.data}({', '.join(params)}){self._result()}:"
+        with self.writer.indented(head):
             start = len(self.writer.lines)
             self._declarations()
             statements = Statements(
@@ -60,10 +71,19 @@ class PrimFuncPrinter:
             if len(self.writer.lines) == start:
                 self.writer.line("T.evaluate(0)")
 
+    def _result(self) -> str:
+        """`` -> T.int32`` of a kernel that returns a scalar."""
+        returned = result_of(self.func)
+        if returned is None:
+            return ""
+        return f" -> T.{dtype_name(returned.element_type)}"
+
     def _param(self, name: str, param: BlockArgument) -> str:
         if isinstance(param.type, BufferType):
             return self._buffer_param(name, param, param.type)
         printed = self.expressions.names[param] = self.names.fresh(name)
+        if isinstance(param.type, HandleType):
+            return f"{printed}: {handle_text(param.type)}"
         if isinstance(param.type, IndexType):
             self.symbols[name] = printed
             self.declared.add(name)
@@ -184,7 +204,7 @@ def _write_function(
 ) -> set[str]:
     """Write a function; returns the script modules that it mentions."""
     if isinstance(op, PrimFuncOp):
-        write_prim_func(writer, op)
+        write_prim_func(writer, op, module_name)
         return {"T"}
     printer = FunctionPrinter(writer, op, metadata, module_name, options)
     printer.write()

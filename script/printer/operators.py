@@ -22,7 +22,7 @@ from ...dialects.python_text import PRIMARY as PRIMARY
 from ...dialects.python_text import SHIFT as SHIFT
 from ...dialects.python_text import UNARY as UNARY
 from ...dialects.python_text import Text as Text
-from ...dialects.tir import BufferType, CallExternOp, LoadOp
+from ...dialects.tir import BufferType, CallExternOp, CallIntrinOp, CallOp, LoadOp
 from ...dialects.tir.scalar_ops import yielded
 
 UNSIGNED_INPUT = frozenset(
@@ -102,6 +102,8 @@ class Signs:
             return is_unsigned(cast(BufferType, op.buffer.type).dtype)
         if op.name in UNSIGNED_RESULT:
             return True
+        if isinstance(op, CallIntrinOp | CallOp):
+            return op.unsigned is not None
         if op.name in SIGNED_RESULT or isinstance(op, CallExternOp):
             return False
         if op.name in SAME_AS_INPUT:

@@ -8,20 +8,20 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from ...dialects.int_expr import Sym
 from ...dialects.relax import (
     AssertOp,
-    CallOp,
+    CallKernelOp,
     CallPackedOp,
-    CallTIRInplaceOp,
-    CallTIROp,
     ConstantOp,
     DataflowOp,
     FuncOp,
     IfOp,
+    KillStorageOp,
+    KillTensorOp,
     LocalFuncOp,
-    LoopOp,
     OutputOp,
     PrimType,
     PrintOp,
     ReturnOp,
+    SymbolCallOp,
     TupleOp,
     YieldOp,
 )
@@ -32,7 +32,7 @@ from .options import Options
 from .relax_values import ValueTexts
 from .writer import Names, Writer
 
-_EFFECTS = (AssertOp, CallPackedOp, PrintOp)
+_EFFECTS = (AssertOp, CallKernelOp, CallPackedOp, KillStorageOp, KillTensorOp, PrintOp)
 """Operations that often stand for their effect alone."""
 
 
@@ -50,11 +50,7 @@ class FunctionPrinter(ValueTexts):
         super().__init__(metadata, module_name, options)
         self.writer = writer
         self.func = func
-        callees = [
-            o.callee_name
-            for o in func.walk()
-            if isinstance(o, CallOp | CallTIROp | CallTIRInplaceOp | LoopOp)
-        ]
+        callees = [o.callee_name for o in func.walk() if isinstance(o, SymbolCallOp)]
         self._calls_module = bool(callees) and module_name is not None
         reserved = () if module_name is None else (module_name, options.module_alias)
         self.names = Names([*callees, *reserved])
@@ -140,10 +136,11 @@ class FunctionPrinter(ValueTexts):
     def _bind(self, op: Operation, stem: str) -> None:
         text = self._text(op)
         result = op.results[0]
-        if isinstance(op, _EFFECTS) and result.name_hint in (None, "_") and not result.uses:
+        if isinstance(op, _EFFECTS) and not result.uses:
             is_void = isinstance(result.type, TupleType) and not result.type.types.data
-            self.writer.line(text if is_void else f"{self.annotated('_', op)} = {text}")
-            return
+            if is_void or result.name_hint in (None, "_"):
+                self.writer.line(text if is_void else f"{self.annotated('_', op)} = {text}")
+                return
         name = self.values[result] = self._name(result, stem)
         self.writer.line(f"{self.annotated(name, op)} = {text}")
 

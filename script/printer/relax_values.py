@@ -10,9 +10,11 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from ...dialects.int_expr import IntExpr
 from ...dialects.relax import (
+    AllocStorageOp,
     AllocTensorOp,
     AssertOp,
     CallDPSPackedOp,
+    CallKernelOp,
     CallOp,
     CallPackedOp,
     CallPurePackedOp,
@@ -20,6 +22,8 @@ from ...dialects.relax import (
     CallTIROp,
     ConstantOp,
     InvokeOp,
+    KillStorageOp,
+    KillTensorOp,
     LoopOp,
     MatchCastOp,
     ObjectType,
@@ -29,6 +33,7 @@ from ...dialects.relax import (
     PrintOp,
     ShapeOfOp,
     ShapeOp,
+    StorageTensorOp,
     TensorToPrimOp,
     TensorToShapeOp,
     TupleGetItemOp,
@@ -54,21 +59,26 @@ class ValueTexts:
         self.symbols: dict[str, str] = {}
         self.types = Types(self.symbols)
         self._call_text: dict[type[Operation], Callable[[Any], str]] = {
+            AllocStorageOp: self._alloc_storage,
             AllocTensorOp: self._alloc_tensor,
             CallDPSPackedOp: self._call_dps_packed,
             AssertOp: lambda op: self._formatted("R.assert_op", op.format.data, *op.operands),
+            CallKernelOp: self._call_kernel,
             CallOp: self._call,
             CallPackedOp: self._call_packed,
             CallPurePackedOp: self._call_packed,
             CallTIRInplaceOp: self._call_tir,
             CallTIROp: self._call_tir,
             InvokeOp: lambda op: call_text(self.value(op.callee), *map(self.value, op.args)),
+            KillStorageOp: lambda op: call_text("R.memory.kill_storage", self.value(op.value)),
+            KillTensorOp: lambda op: call_text("R.memory.kill_tensor", self.value(op.value)),
             LoopOp: self._loop,
             MatchCastOp: lambda op: self._typed("R.match_cast", op.value, op.result.type),
             PrintOp: lambda op: self._formatted("R.print", op.format.data, *op.operands),
             PrimValueOp: lambda op: call_text("R.prim_value", self._dim(op.result.type.expr)),
             ShapeOfOp: lambda op: call_text("R.shape_of", self.value(op.tensor)),
             PrimToTensorOp: lambda op: call_text("R.prim_to_tensor", self.value(op.prim)),
+            StorageTensorOp: self._storage_tensor,
             TensorToPrimOp: lambda op: call_text("R.tensor_to_prim", self.value(op.tensor)),
             TensorToShapeOp: self._tensor_to_shape,
             ShapeOp: lambda op: call_text("R.shape", self._dims(op.result.type.dims)),
@@ -202,7 +212,7 @@ class ValueTexts:
         )
 
     def _formatted(self, function: str, text: str, *values: SSAValue) -> str:
-        format_ = quote(text) if text else None
+        format_ = call_text("R.str", quote(text)) if text else None
         return call_text(function, *map(self.value, values), format=format_)
 
     def _call_packed(self, op: CallPackedOp | CallPurePackedOp) -> str:
@@ -215,6 +225,30 @@ class ValueTexts:
             quote(op.callee.data),
             *arguments,
             sinfo_args=types,
+        )
+
+    def _call_kernel(self, op: CallKernelOp) -> str:
+        callee = self._callee(op.callee_name)
+        if op.tir_vars is None:
+            return call_text(callee, *map(self.value, op.args))
+        values = f"R.shape({self._dims(exprs_of(op.tir_vars))})"
+        return call_text(
+            "R.vm.call_tir_dyn", callee, tuple_text([*map(self.value, op.args), values])
+        )
+
+    def _alloc_storage(self, op: AllocStorageOp) -> str:
+        size = f"R.shape([{self._dim(op.size.data)}])"
+        return call_text("R.memory.alloc_storage", size, "0", quote("global"), quote("uint8"))
+
+    def _storage_tensor(self, op: StorageTensorOp) -> str:
+        type_ = op.result.type
+        assert type_.dims is not None and type_.dtype is not None
+        return call_text(
+            "R.memory.alloc_tensor",
+            self.value(op.storage),
+            self._dim(op.offset.data),
+            f"R.shape({self._dims(type_.dims)})",
+            quote(type_.dtype),
         )
 
     def _alloc_tensor(self, op: AllocTensorOp) -> str:

@@ -9,7 +9,7 @@ from xdsl.ir import BlockArgument, SSAValue
 
 from ...dialects.int_expr import ONE, Arg, IntExpr
 from ...dialects.sym import exprs_of
-from ...dialects.tir import AxisAttr, BlockOp, BufferType, ForOp
+from ...dialects.tir import AxisAttr, BlockOp, BoundAttr, BufferType, ForOp, alternatives
 from ...dialects.tir.types import GLOBAL
 from .expressions import Expressions
 from .literals import call_text, dictionary_text, quote, tuple_text
@@ -36,14 +36,18 @@ class BlockPrinter:
             self.expressions.names[axis_var] = name
         self._axes()
         if op.predicates.data:
-            bounds = [
-                f"{self._index(b.lhs.data)} < {self._index(b.rhs.data)}" for b in op.predicates.data
-            ]
+            bounds = [self._bound(b) for b in op.predicates.data]
+            if len(bounds) > 1:
+                bounds = [f"({b})" if " or " in b else b for b in bounds]
             self.writer.line(f"T.where({' and '.join(bounds)})")
         self._regions("reads")
         self._regions("writes")
         if op.annotations is not None and op.annotations.data:
             self.writer.line(f"T.block_attr({dictionary_text(op.annotations.data)})")
+
+    def _bound(self, bound: BoundAttr) -> str:
+        cases = [f"{self._index(a)} < {self._index(b)}" for a, b in alternatives(bound)]
+        return " or ".join(cases)
 
     def _index(self, expr: IntExpr) -> str:
         return self.expressions.index(expr, self._operands)
@@ -106,7 +110,13 @@ def shape_text(expressions: Expressions, dims: Sequence[IntExpr]) -> str:
     return tuple_text([expressions.dim(d) for d in dims])
 
 
-def declare_buffer(expressions: Expressions, function: str, type_: BufferType, *source: str) -> str:
+def declare_buffer(
+    expressions: Expressions,
+    function: str,
+    type_: BufferType,
+    *source: str,
+    data: str | None = None,
+) -> str:
     """``T.alloc_buffer((1, n), "int32")``: defaults are left out."""
     strides = type_.strides
     return call_text(
@@ -114,6 +124,7 @@ def declare_buffer(expressions: Expressions, function: str, type_: BufferType, *
         *source,
         shape_text(expressions, type_.dims),
         *([] if type_.dtype == "float32" else [quote(type_.dtype)]),
+        data=data,
         strides=None
         if isinstance(strides, NoneAttr)
         else shape_text(expressions, exprs_of(strides)),

@@ -13,12 +13,21 @@ from ...dialects.sym import exprs_of
 from ...dialects.tir import (
     AllocBufferOp,
     AssertOp,
+    AttrOp,
     BlockOp,
+    BreakOp,
     BufferType,
     CallExternOp,
+    CallIntrinOp,
+    CallOp,
+    ContinueOp,
+    DeclBufferOp,
     ForOp,
+    HandleType,
     InitOp,
     MatchBufferOp,
+    OpaqueCallOp,
+    ReturnOp,
     StoreOp,
 )
 from ...dialects.tir.scalar_ops import (
@@ -28,18 +37,12 @@ from ...dialects.tir.scalar_ops import (
     reads_memory,
     users,
 )
+from .calls import argument_text, handle_text, is_address, opaque_call, pointer_text
 from .expressions import Expressions
-from .literals import call_text, dictionary_text, quote
+from .literals import call_text, quote
 from .tir_blocks import BlockPrinter, declare_buffer, region_text
+from .tir_loops import loop_range
 from .writer import Names, Writer
-
-LOOP_FUNCTIONS = {
-    "serial": "T.serial",
-    "parallel": "T.parallel",
-    "vectorized": "T.vectorized",
-    "unrolled": "T.unroll",
-    "thread_binding": "T.thread_binding",
-}
 
 
 class Statements:
@@ -57,7 +60,14 @@ class Statements:
             AllocBufferOp: self._alloc_buffer,
             AssertOp: self._assert,
             BlockOp: self._block,
-            CallExternOp: self._call_extern,
+            AttrOp: self._attr,
+            BreakOp: lambda _: self.writer.line("break"),
+            CallExternOp: self._call,
+            CallOp: self._call,
+            ContinueOp: lambda _: self.writer.line("continue"),
+            ReturnOp: self._return,
+            CallIntrinOp: self._call,
+            DeclBufferOp: self._decl_buffer,
             ForOp: self._for,
             MatchBufferOp: self._match_buffer,
             StoreOp: self._store,
@@ -92,7 +102,7 @@ class Statements:
             or not (
                 is_expression(op)
                 or isinstance(op, InitOp | scf.YieldOp)
-                or (isinstance(op, CallExternOp) and self._is_inlined(op))
+                or (isinstance(op, OpaqueCallOp) and self._is_inlined(op))
             )
         ]
 
@@ -101,12 +111,16 @@ class Statements:
             self._bound[block] = bound_operations(block, self._live)
         return self._bound[block]
 
-    def _is_inlined(self, op: CallExternOp) -> bool:
+    def _is_inlined(self, op: OpaqueCallOp) -> bool:
         return op.result is not None and any(u.operation in self._live for u in op.result.uses)
 
     def _bind(self, op: Operation) -> None:
         result = op.results[0]
         text = self.expressions.value(result).text
+        if isinstance(result.type, HandleType):
+            annotation = handle_text(result.type)
+            self.writer.line(f"{self._name(result, 'v')}: {annotation} = {text}")
+            return
         dtype = self.expressions.dtype(result)
         self.expressions.signs.fix(result, dtype.startswith("uint"))
         name = self._name(result, "v")
@@ -131,6 +145,10 @@ class Statements:
 
     def _match_buffer(self, op: MatchBufferOp) -> None:
         view = op.result.type
+        if is_address(op.result):
+            if not any(True for _ in op.result.uses):
+                self.writer.line(f"T.evaluate({pointer_text(self.expressions, op.result)})")
+            return
         starts = exprs_of(op.starts)
         extents = (IntExpr.of(1),) * (len(starts) - view.rank) + view.dims
         source = region_text(self.expressions, op.source, starts, extents, op.operands_)
@@ -141,11 +159,26 @@ class Statements:
         condition = self.expressions.value(op.condition).text
         self.writer.line(f"assert {condition}, {quote(op.message.data)}")
 
-    def _call_extern(self, op: CallExternOp) -> None:
+    def _decl_buffer(self, op: DeclBufferOp) -> None:
+        pointer = self.expressions.value(op.data).text
+        text = declare_buffer(self.expressions, "T.decl_buffer", op.result.type, data=pointer)
+        self.writer.line(f"{self._name(op.result, 'buffer')} = {text}")
+
+    def _return(self, op: ReturnOp) -> None:
+        unsigned = op.unsigned is not None
+        self.writer.line(f"return {self.expressions.value(op.value, unsigned).text}")
+
+    def _attr(self, op: AttrOp) -> None:
+        args = [argument_text(self.expressions, a) for a in op.args]
+        owner = args.pop(0) if op.node is None else op.node.data
+        header = call_text("T.attr", owner, quote(op.key.data), args[0])
+        self.nested(f"with {header}:", op.body.block)
+
+    def _call(self, op: OpaqueCallOp) -> None:
         if self._is_inlined(op):
             self._bind(op)
         else:
-            self.writer.line(f"T.evaluate({self.expressions.extern_call(op).text})")
+            self.writer.line(f"T.evaluate({opaque_call(self.expressions, op)})")
 
     def _if(self, op: scf.IfOp) -> None:
         if op.output:
@@ -176,7 +209,11 @@ class Statements:
         last = nest[-1]
         with self.names.scope():
             bounds = [self.expressions.index(loop.extent.data, loop.operands_) for loop in nest]
-            iterable = f"T.grid({', '.join(bounds)})" if len(nest) > 1 else self._range(op)
+            iterable = (
+                f"T.grid({', '.join(bounds)})"
+                if len(nest) > 1
+                else loop_range(self.expressions, op)
+            )
             variables = [self._name(loop.loop_var, "i") for loop in nest]
             self.nested(f"for {', '.join(variables)} in {iterable}:", last.body.block)
 
@@ -191,22 +228,6 @@ class Statements:
                 break
             nest.append(loop)
         return nest
-
-    def _range(self, op: ForOp) -> str:
-        kind, lower = op.kind.data, op.min.data
-        bounds = [self.expressions.index(op.extent.data, op.operands_)]
-        if lower.terms:
-            ends = (lower, lower + op.extent.data)
-            bounds = [self.expressions.index(e, op.operands_) for e in ends]
-        annotations = None if op.annotations is None else op.annotations.data
-        if kind == "serial" and not annotations:
-            return f"range({', '.join(bounds)})"
-        return call_text(
-            LOOP_FUNCTIONS[kind],
-            *bounds,
-            thread=None if op.thread_tag is None else quote(op.thread_tag.data),
-            annotations=dictionary_text(annotations) if annotations else None,
-        )
 
 
 def _own_layout(op: MatchBufferOp) -> BufferType:
@@ -246,13 +267,13 @@ def bound_operations(block: Block, live: set[Operation]) -> set[Operation]:
     statement_of: dict[Operation, Operation] = {}
     bound: set[Operation] = set()
     for op in reversed(list(block.ops)):
-        is_call = isinstance(op, CallExternOp) and op.result is not None
+        is_call = isinstance(op, OpaqueCallOp) and not is_expression(op) and op.result is not None
         if op not in live or is_index_arithmetic(op) or not (is_expression(op) or is_call):
             continue
         using = [u for u in users(op.results[0]) if u in live]
         if is_call and not using:
             continue
-        if len(using) == 1 and using[0].parent is block:
+        if len(using) == 1 and using[0].parent is block and not _is_typed_handle(op):
             statement = statement_of.get(using[0], using[0])
             moment = before[op] + is_call
             if not (is_call or reads_memory(op)) or moment == before[statement]:
@@ -261,3 +282,9 @@ def bound_operations(block: Block, live: set[Operation]) -> set[Operation]:
                 continue
         bound.add(op)
     return bound
+
+
+def _is_typed_handle(op: Operation) -> bool:
+    """Whether an operation gives a pointer whose element type only a name for it says."""
+    type_ = op.results[0].type
+    return isinstance(type_, HandleType) and type_ != HandleType.of()

@@ -61,6 +61,11 @@ def test_text_and_dict_give_the_same_target():
     )
     assert (text.cpu, text.features, text.num_cores) == ("haswell", "+fma,-avx2", 4)
     assert Target(str(text)) == text
+    assert Target('{"kind": "llvm", "mcpu": "haswell"}') == Target(target="llvm -mcpu=haswell")
+    assert Target({"kind": "llvm", "host": "llvm"}).host == Target()
+    assert text.kind.name == text.kind and Target.list_kinds() == [text.kind]
+    with pytest.raises(BackendError, match=r"^expected a target as JSON, got '\{': Expecting"):
+        Target("{")
 
 
 def test_targets_are_hashable_frozen_and_pickled():

@@ -51,8 +51,11 @@ def test_every_operator_has_a_function(name):
             "R.call_tir_inplace(f, (x,), inplace_indices=[0], "
             'out_sinfo=R.Tensor((2, 3), dtype="float32"))',
         ),
-        (lambda: relax.op.print(x, format="{}"), 'R.print(x, format="{}")'),
-        (lambda: relax.op.assert_op(c, x, format="no {}"), 'R.assert_op(c, x, format="no {}")'),
+        (lambda: relax.op.print(x, format="{}"), 'R.print(x, format=R.str("{}"))'),
+        (
+            lambda: relax.op.assert_op(c, x, format="no {}"),
+            'R.assert_op(c, x, format=R.str("no {}"))',
+        ),
         (lambda: relax.op.alloc_tensor((2, 3), "int8"), 'R.alloc_tensor((2, 3), dtype="int8")'),
         (lambda: relax.op.builtin.alloc_tensor([4]), 'R.alloc_tensor((4,), dtype="float32")'),
         (

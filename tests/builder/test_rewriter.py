@@ -115,6 +115,60 @@ def test_rules_without_end():
         Swap(MODULE["main"])
 
 
+@R.rewriter
+class Halves:
+    @R.function
+    def pattern(x: R.Tensor((4,)), y: R.Tensor((4,)), z: R.Tensor((4,))):
+        return R.add(x, y), R.add(y, z)
+
+    @R.function
+    def replacement(x: R.Tensor((4,)), y: R.Tensor((4,)), z: R.Tensor((4,))):
+        return R.split(R.tile(y, (2,)), 2)
+
+
+@pytest.mark.parametrize(
+    "lines, is_rewritten",
+    [
+        ("d = R.add(a, b); e = R.add(b, c); f = R.subtract(d, e)", True),
+        ("d = R.add(a, b); e = R.add(c, c); f = R.subtract(d, e)", False),
+        ("d = R.add(a, b); g = R.exp(d); e = R.add(b, g); f = R.subtract(d, e)", False),
+        ("d = R.add(a, b); e = R.add(b, c); f = d", False),
+    ],
+    ids=["together", "no shared operand", "used before", "one is not used"],
+)
+def test_tuples_match_values_that_are_computed_together(lines, is_rewritten):
+    types = ", ".join(f'{p}: R.Tensor((4,), "float32")' for p in "abc")
+    func = from_source(f"@R.function\ndef main({types}):\n    {lines}\n    return f\n")
+    text = Halves(func).script()
+    assert ("R.split" in text) == is_rewritten
+    if is_rewritten:
+        assert "R.subtract" in text and "R.add" not in text
+
+
+def test_functions_of_several_rewriters_keep_apart():
+    @R.rewriter
+    class Negate:
+        @R.function
+        def pattern(a: R.Tensor((4,), "float32")):
+            return R.exp(a)
+
+        @R.function
+        def replacement(a: R.Tensor((4,), "float32")):
+            return Negate.double(a)
+
+        @R.function(private=True)
+        def double(a: R.Tensor((4,), "float32")) -> R.Tensor((4,), "float32"):
+            return R.negative(a)
+
+    both = (Doubling | Negate)(MODULE)
+    assert both["main"].script().count(" double(") == 1
+    assert both["main"].script().count(" double_1(") == 2
+    assert "R.negative" in both["double_1"].script()
+    after = Negate(Doubling(MODULE))
+    assert "R.negative" in after["double_1"].script()
+    assert {v.name_hint for v in Doubling(after).functions} == {"main", "double", "double_1"}
+
+
 def test_what_rewriters_refuse():
     def no_pattern():
         @R.rewriter

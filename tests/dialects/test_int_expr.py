@@ -223,3 +223,12 @@ def test_multiples_of_extremes():
 def test_the_least_of_what_is_at_most_another():
     a, b, c = sym("a"), sym("b"), sym("c")
     assert minimum(minimum(a, maximum(b, c)), c) == minimum(a, c)
+
+
+def test_remainders_of_remainders():
+    i, j, n = (IntExpr.of(a) for a in (Sym("i"), Sym("j"), Sym("n")))
+    assert (i % 32 + j) % 8 == (i + j) % 8
+    assert (i % 12 * 2 + j) % 8 == (i * 2 + j) % 8
+    assert (i % 12) % 8 != i % 8
+    assert (i * n + j) % n == j % n and ((i * n * n * 32) % n).constant == 0
+    assert (i * 2 + j) % (n * 2) != j % (n * 2)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+import xrelax
 from xrelax.script import from_source
 
 MODULE = from_source("""
@@ -76,3 +77,8 @@ def test_an_unknown_stage_names_all():
     )
     with pytest.raises(ValueError, match=expected):
         MODULE.show(stage="obj")
+
+
+def test_an_executable_shows_its_code():
+    built = xrelax.build(MODULE["double"], target="llvm -mcpu=haswell")
+    assert "fadd" in built.inspect_source() and "vaddps" in built.get_source("asm")

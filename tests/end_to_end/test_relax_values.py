@@ -7,6 +7,8 @@ reference evaluator, and its machine code is compared with NumPy.
 import numpy as np
 import pytest
 
+import xrelax
+
 X = np.arange(6, dtype="float32").reshape(2, 3)
 
 
@@ -201,3 +203,62 @@ def test_an_empty_tuple(build):
 """)(X[0])
         == ()
     )
+
+
+UNKNOWN = """
+    @R.function
+    def main(x: R.Tensor, s: R.Object):
+        n, m = T.int64(), T.int64()
+        with R.dataflow():
+            y = R.match_cast(x, R.Tensor((n, m), "float32"))
+            t = R.match_cast(s, R.Shape([m]))
+            R.output(y)
+        z = R.call_pure_packed("test.transposed", y, sinfo_args=R.Tensor)
+        w = R.match_cast(z, R.Tensor((m, n), "float32"))
+        return R.add(w, w), R.shape([n, m + 1])
+"""
+
+
+def test_casts_of_parameters_and_results_of_unknown_shape(build):
+    xrelax.register_func("test.transposed", lambda x: xrelax.nd.array(x.numpy().T), override=True)
+    main = build(UNKNOWN)
+    result, shape = main(X, (3,))
+    np.testing.assert_array_equal(result.numpy(), 2 * X.T)
+    assert shape == (2, 4)
+    with pytest.raises(ValueError, match=r"expected argument 'x' to have shape \(x_0, x_1\)"):
+        main(X[0], (3,))
+    with pytest.raises(ValueError, match="in 'main': expected dim 0 to be 3, got 4"):
+        main(X, (4,))
+    with pytest.raises(TypeError, match="expected argument 'x' to have dtype float32"):
+        main(X.astype("int32"), (3,))
+
+
+RETURNED = """
+    @R.function
+    def head(x: R.Tensor(("n",), "float32")) -> R.Object:
+        return R.call_pure_packed("test.head", x, sinfo_args=R.Tensor(ndim=1, dtype="float32"))
+
+    @R.function(pure=False)
+    def main(x: R.Tensor(("n", 3), "float32")):
+        n = T.int64()
+        y = M.head(R.sum(x, axis=0))
+        z = R.call_packed("test.head", x, sinfo_args=R.Tensor)
+        return (y, z), R.shape([n]), y
+"""
+
+
+def test_results_of_unknown_shape(build):
+    xrelax.register_func("test.head", lambda x: xrelax.nd.array(x.numpy()[:1]), override=True)
+    executable = build(RETURNED)
+    (first, second), shape, again = executable(X)
+    assert (first.numpy().tolist(), second.numpy().tolist()) == ([3], [[0, 1, 2]])
+    assert shape == (2,) and again.numpy().tolist() == [3]
+    xrelax.register_func("test.head", lambda x: xrelax.nd.array(x.numpy() > 0), override=True)
+    with pytest.raises(ValueError, match=r"^expected a result of dtype float32, got bool$"):
+        executable(X)
+    xrelax.register_func("test.head", lambda x: xrelax.nd.array(X), override=True)
+    with pytest.raises(ValueError, match=r"^expected a result of rank 1, got shape \(2, 3\)$"):
+        executable(X)
+    xrelax.register_func("test.head", lambda x: None, override=True)
+    with pytest.raises(TypeError, match=r"^expected 'test.head' to return a tensor, got NoneType$"):
+        executable(X)

@@ -38,6 +38,9 @@ def test_scalars():
     assert str(tir.floordiv(n + 4, 4)) == str((n + 4) // 4)
     assert tir.all(n > 1, n < 4).dtype == "bool" and tir.max(n, 3).dtype == "int64"
     assert tir.FloatImm("float16", 0.1).value == pytest.approx(0.1, rel=1e-3)
+    dim = te.placeholder((4,), name="x").shape[0]
+    assert isinstance(dim, tir.IntImm) and not isinstance(dim, tir.FloatImm)
+    assert (dim, dim.value, dim.dtype, tir.const(1, "int8").ty.dtype) == (4, 4, "int64", "int8")
     with pytest.raises(ValueError, match="expected an integer or bool dtype of IntImm, got float"):
         tir.IntImm("float32", 1)
     with pytest.raises(ValueError, match=r"expected a number of int8 in \[-128, 127\], got 300"):

@@ -5,7 +5,7 @@ import pytest
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
 import xrelax as tvm
-from xrelax import relax
+from xrelax import relax, topi
 from xrelax.dialects.relax import OPERATORS
 from xrelax.ir import transform
 from xrelax.ir.instrument import (
@@ -268,11 +268,11 @@ def test_passes_of_the_pipeline():
     mod = module()
     legal = relax.transform.LegalizeOps()(mod)
     assert relus(mod) == 2 and relus(legal) == 0 and "relu" in legal
-    assert repr(relax.transform.LegalizeOps()) == "legalize-ops()"
+    assert repr(relax.transform.FoldConstant()).startswith("fold-constant(")
     with pytest.raises(AttributeError, match=r"FuseTir2', did you mean 'FuseTIR'"):
         relax.transform.FuseTir2
-    with pytest.raises(ValueError, match=r"expected options of LegalizeOps \(none\), got tiles=4"):
-        relax.transform.LegalizeOps(tiles=4)
+    with pytest.raises(ValueError, match=r"expected options of Normalize \(none\), got tiles=4"):
+        relax.transform.Normalize(tiles=4)
 
 
 def test_parameters_are_bound_in_sequences():
@@ -298,3 +298,28 @@ def test_a_target_as_an_attribute_is_text():
         "    for i in range(4):\n        X[i] = T.float32(0)"
     ).with_attr("target", tvm.target.Target("llvm -mcpu=znver4"))
     assert str(func.attrs["target"]).endswith("-mcpu=znver4") and "znver4" in func.script()
+
+
+def test_legalize_ops_with_functions_of_the_user():
+    mod = from_source("""
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor((4,), "float32"), y: R.Tensor((4,), "float32")):
+        with R.dataflow():
+            a = R.add(x, y)
+            b = R.multiply(a, a)
+            R.output(b)
+        return b
+""")
+
+    def swapped(builder, call):
+        return builder.call_te(topi.subtract, call.args[1], call.args[0])
+
+    legal = relax.transform.LegalizeOps({"relax.add": swapped}, skip_ops=["relax.multiply"])(mod)
+    assert "R.call_tir(cls.subtract, (y, x)" in legal.script()
+    assert "R.multiply(a, a)" in legal.script() and "R.add(x, y)" in mod.script()
+    x, y = np.arange(4, dtype="float32"), np.ones(4, "float32")
+    np.testing.assert_array_equal(relax.build(legal)(x, y).numpy(), (y - x) ** 2)
+    with pytest.raises(ValueError, match=r"operator of the graph, got 'relax.ad'.*'relax.add'"):
+        relax.transform.LegalizeOps(skip_ops=["relax.ad"])

@@ -100,7 +100,7 @@ HEADS = ", ".join(f"{n}: R.Tensor((1, 64, 2, 32), 'float32')" for n in "qkv")
         (ROWS, "R.nn.softmax(x)", {"T_softmax_maxelem.group", "T_softmax_exp.rows"}),
         (LONG_ROWS, "R.nn.softmax(x)", {"T_softmax_exp.place", "T_softmax.vectors"}),
         (ROWS, "R.sum(x, axis=[1])", {"T_sum.rows", "T_sum.lanes"}),
-        (ROWS, "R.argmax(x, axis=1)", {"T_argmax.vectors"}),
+        (ROWS, "R.argmax(x, axis=1)", {"T_argmax_value.group", "T_argmax.rows"}),
         (ROWS, "R.nn.gelu(x)", {"T_gelu.vectors"}),
         (
             "x: R.Tensor((1, 8, 32, 32), 'float32')",

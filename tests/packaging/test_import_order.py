@@ -58,6 +58,7 @@ ORDER = (
     "debugging",
     "meta_schedule",
     "relax.codegen",
+    "relax.legalize",
     "relax.pattern_registry",
     "relax.transform",
     "relax.training",

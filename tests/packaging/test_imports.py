@@ -46,3 +46,7 @@ def test_language_models_load_no_compiler(name: str):
 
 def test_a_name_of_the_table_is_imported_first():
     assert "xrelax.tir.schedule" in loaded("from xrelax.s_tir import ScheduleError")
+
+
+def test_a_module_is_loaded_once_under_all_its_names():
+    loaded("import xrelax.s_tir.schedule as a, xrelax.tir.schedule as b; assert a is b")

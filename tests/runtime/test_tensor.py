@@ -251,3 +251,20 @@ def test_assignment_of_all_elements():
     np.testing.assert_array_equal(tensor.numpy(), np.ones((2, 2)))
     with pytest.raises(ValueError, match=r"expected the index \[:\] of an assignment, got \[0\]"):
         tensor[0] = np.ones(2)
+
+
+def test_views_of_other_shapes_share_the_memory():
+    whole = array(np.arange(8, dtype="float32"))
+    half = whole._create_view((2, 2), relative_byte_offset=16)
+    assert half.numpy().tolist() == [[4, 5], [6, 7]]
+    bits = half._create_view([4], "int32", 0)
+    assert bits.numpy().tolist() == half.numpy().view("int32").ravel().tolist()
+    half.copyfrom(np.zeros((2, 2), "float32"))
+    assert whole.numpy().tolist() == [0, 1, 2, 3, 0, 0, 0, 0]
+    assert not whole._create_view([2], "int8", 1)._create_view([0], "int64").layout.packed
+    with pytest.raises(ValueError, match=r"would occupy bytes 8 <= i_byte < 24, but the Tensor b"):
+        half._create_view([4], relative_byte_offset=8)
+    with pytest.raises(ValueError, match=r"^expected dims of at least 0, got \(-1,\)$"):
+        half._create_view([-1])
+    with pytest.raises(ValueError, match=r"^expected a view of packed memory, got strides"):
+        from_numpy(np.zeros((2, 2), "float32").T)._create_view([4])

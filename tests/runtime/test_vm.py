@@ -110,8 +110,23 @@ def test_stateful_calls(ex):
     vm.invoke_stateful("add")
     assert vm.get_outputs("add").numpy().tolist() == [4, 6]
     vm.set_input("add", Y, Y)
-    vm.invoke_stateful("add")
+    vm["invoke_stateful"]("add")
     assert vm.get_outputs("add").numpy().tolist() == [6, 8]
+    assert vm.time_evaluator("invoke_stateful", number=1)("add").mean > 0
+    with pytest.raises(
+        RuntimeError, match=r"^expected invoke_stateful of 'add' after set_input, got a call$"
+    ):
+        vm["add"](X, Y)
+
+
+def test_an_executable_of_an_executable(ex):
+    made = Executable(ex)
+    assert made.mod is ex and ex.mod is ex and made.jit() is made
+    assert made["add"](X, Y).numpy().tolist() == [4, 6]
+    with pytest.raises(ValueError, match=r"^expected a format \(ll, asm, s\), got 'c'$"):
+        made.inspect_source("c")
+    with pytest.raises(ValueError, match=r"^expected an executable that this process has built to"):
+        made.inspect_source()
 
 
 def test_saved_calls(ex):

@@ -70,7 +70,7 @@ def test_forms_print_and_parse():
     text = from_source(FORMS).script()
     for part in (
         'def main(n: R.Prim("int64"), x: R.Tensor(("n",), dtype="float32")',
-        'gv: R.Tuple = R.print(x, format="yes {}")',
+        'gv: R.Tuple = R.print(x, format=R.str("yes {}"))',
         'R.call_dps_packed("f", (x,)',
         'z: R.Tensor((n,), dtype="float32") = R.match_cast(gv1, ',
         "R.output(lv)",
@@ -136,3 +136,32 @@ def test_calls_of_registered_functions_outside_of_scripts():
     assert str(call.struct_info) == 'R.Tensor((4,), dtype="float32")'
     untyped = xrelax.relax.Call(xrelax.relax.ExternFunc("f"), (x,), None, ty_args=[])
     assert str(untyped.struct_info) == "R.Object"
+
+
+CONDITIONS = """
+@R.function(pure=False)
+def main(x: R.Tensor(["N"], "float32")):
+    N = T.int64()
+    y = R.print(x, format="{}")
+    _ = R.assert_op(N % 16 == 0, format="expected whole rows")
+    if N < 64:
+        z = R.call_pure_packed("script.same", x, ty_args=[x.ty])
+    else:
+        z: x.struct_info = R.multiply(x, x)
+    return z
+"""
+
+
+def test_conditions_over_symbols_and_types_of_values():
+    function = from_source(CONDITIONS)
+    text = function.script()
+    assert '\n    R.print(x, format=R.str("{}"))\n' in text
+    assert text.count('sinfo_args=(R.Tensor((N,), dtype="float32"),)') == 1
+    xrelax.ir.assert_structural_equal(from_source(text), function)
+    xrelax.register_global_func("script.same", lambda x: x, override=True)
+    compiled = xrelax.relax.build(function)
+    for size, factor in ((32, 1), (64, 2)):
+        x = np.full(size, 2, "float32")
+        np.testing.assert_array_equal(compiled(x).numpy(), x * factor)
+    with pytest.raises(AssertionError, match="expected whole rows"):
+        compiled(np.ones(33, "float32"))

@@ -120,8 +120,8 @@ KERNELS = [
     ),
     (
         "            Y[vi] = Y[vi] +",
-        "            return Y[vi] +",
-        "expected a function that writes its outputs, got 'return'",
+        "            return; Y[vi] = Y[vi] +",
+        "expected 'return' with a value",
         "return",
     ),
     (
@@ -145,9 +145,9 @@ KERNELS = [
     ),
     (
         "            with T.init():",
-        "            T.where(vi < 2 or vk < 3)\n            with T.init():",
-        "expected comparisons of integer expressions, joined by 'and'",
-        "vi < 2 or",
+        "            T.where(not vi < 2)\n            with T.init():",
+        "expected comparisons of integer expressions, joined by 'and' and 'or'",
+        "not vi < 2",
     ),
     (
         "            with T.init():",
@@ -216,8 +216,8 @@ KERNELS = [
     (
         "X = T.match_buffer(x, (n, 8)",
         "X = T.match_buffer(z, (n, 8)",
-        "expected T.match_buffer for handle 'x'",
-        "x: T.handle",
+        "name 'z' is not defined",
+        "z, (n, 8)",
     ),
     ('8), "float32")', '8), "float33")', "got 'float33'", '"float33"'),
     ('8), "float32")', '8), dtyp="float32")', "of a buffer, got dtyp", "T.match_buffer"),
@@ -225,8 +225,8 @@ KERNELS = [
     (
         '    Y = T.match_buffer(y, (n,), "float32")',
         "    pass",
-        "expected T.match_buffer for handle 'y'",
-        "y: T.handle",
+        "name 'Y' is not defined",
+        "Y[vi] = T.float32(0)",
     ),
     (
         "x: T.handle",

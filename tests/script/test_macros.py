@@ -86,6 +86,10 @@ def test_one_name_for_several_loops():
         with T.block("B"):
             vi, vj = T.axis.remap("SS", [ij[0], ij[1]])
             B[vi, vj] = A[ij]"""
+    remapped = """for ij in T.grid(4, 4):
+        with T.block("B"):
+            vi, vj = T.axis.remap("SS", ij)
+            B[vi, vj] = A[ij]"""
     starred = """for *i, j in T.grid(4, 4):
         with T.block("B"):
             vi, vj = T.axis.remap("SS", [i[0], j])
@@ -94,7 +98,7 @@ def test_one_name_for_several_loops():
         with T.block("B"):
             vi, vj = T.axis.remap("SS", [i, j])
             B[vi, vj] = A[i, j]"""
-    for text in (whole, starred):
+    for text in (whole, remapped, starred):
         assert_structural_equal(kernel(text), kernel(plain))
 
 

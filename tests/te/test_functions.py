@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from xdsl.dialects.builtin import ModuleOp
 
+import xrelax as tvm
 from xrelax import te
 from xrelax.reference.evaluate import evaluate
 
@@ -72,16 +73,42 @@ def test_a_shared_value_is_computed_once():
 
 
 @pytest.mark.parametrize("axis", [0, 1])
-def test_scan(axis):
+def test_recurrence(axis):
     x = te.placeholder((3, 4), "int32", name="X")
 
     def element(before, i, j):
         at, last = (i, (i - 1, j)) if axis == 0 else (j, (i, j - 1))
         return te.if_then_else(at > 0, before(*last) + x(i, j), x(i, j))
 
-    y = te.scan((3, 4), axis, element, "int32", name="Y")
+    y = te.recurrence((3, 4), axis, element, "int32", name="Y")
     values = np.arange(12, dtype="int32").reshape(3, 4)
     np.testing.assert_array_equal(run([x, y], values), np.cumsum(values, axis))
+
+
+def test_scan():
+    m, n = te.var("m"), te.var("n")
+    x, a, b = (te.placeholder((m, n), name=name) for name in "xab")
+    start = te.compute((1, n), lambda _, i: x[0, i])
+    total = te.compute((m, n), lambda t, i: a[t - 1, i] + x[t, i])
+    both = te.compute((m, n), lambda t, i: a[t - 1, i] - b[t - 1, i])
+    values = np.arange(12, dtype="float32").reshape(3, 4)
+    found = np.empty((3, 4), "float32")
+    tvm.build(te.create_prim_func([x, te.scan(start, total, a)]))["main"](values, found)
+    np.testing.assert_array_equal(found, values.cumsum(0))
+    results = te.scan([start, start], [total, both], [a, b], inputs=[x])
+    assert [r.value_index for r in results] == [0, 1]
+    function = te.create_prim_func([x, *results])
+    sums, differences = np.empty((3, 4), "float32"), np.empty((3, 4), "float32")
+    tvm.build(function)["main"](values, sums, differences)
+    np.testing.assert_array_equal(sums, values.cumsum(0))
+    np.testing.assert_array_equal(differences[2], sums[1] - (sums[0] - values[0]))
+    for wrong, kind, message in (
+        (lambda: te.scan(start, total, te.placeholder((m,))), ValueError, "expected shapes of"),
+        (lambda: te.scan([start], total, [a, b]), ValueError, "got 1, 1 and 2"),
+        (lambda: te.scan(x, total, a), TypeError, "to be computed from single elements"),
+    ):
+        with pytest.raises(kind, match=message):
+            wrong()
 
 
 def test_symbols_of_elements_alone_are_parameters():

@@ -7,6 +7,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xrelax import build, nd, te, topi
 from xrelax.dialects.diagnostics import verify
 from xrelax.reference.evaluate import evaluate
+from xrelax.script import from_source
 from xrelax.te import arithmetic, expr
 
 
@@ -361,6 +362,26 @@ def test_definitions_as_in_tvm():
     for wrong in (n + 1, 2.0):
         with pytest.raises(TypeError, match="expected a tensor or a variable, got"):
             te.create_prim_func([a, wrong])
+
+
+def test_blocks_of_scripts_list_buffers_of_free_layout():
+    func = from_source("""
+@T.prim_func
+def main(A: T.Buffer((4,)), B: T.Buffer((4,)), D: T.Buffer((4,))):
+    C = T.alloc_buffer((4,))
+    for i in range(4):
+        with T.block("C"):
+            T.block_attr({"layout_free_placeholders": [B], "kind": 1})
+            vi = T.axis.spatial(4, i)
+            C[vi] = A[vi] * B[vi]
+    for i in range(4):
+        with T.block("D"):
+            T.block_attr({"layout_free_placeholders": [C]})
+            vi = T.axis.spatial(4, i)
+            D[vi] = C[vi]
+""")
+    assert func.attrs["layout_free_buffers"] == [1]
+    assert "placeholders" not in func.script() and func.script().count("block_attr") == 1
 
 
 def test_pools_as_in_tvm():

@@ -124,6 +124,8 @@ USES = (
     lambda s, b, ls, x, y: s.unsafe_set_dtype(x, 0, "float64"),
     lambda s, b, ls, x, y: s.storage_align(x, 0, 0, 8, 0),
     lambda s, b, ls, x, y: s.compact_buffer(x, 0),
+    lambda s, b, ls, x, y: s.rolling_buffer(x, 0),
+    lambda s, b, ls, x, y: s.rolling_buffer(b, -1),
     lambda s, b, ls, x, y: s.drop_predicates(x),
     lambda s, b, ls, x, y: s.decompose_reduction(x, ls[0]),
     lambda s, b, ls, x, y: s.decompose_reduction(b, y),

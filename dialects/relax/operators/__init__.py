@@ -23,6 +23,7 @@ FAMILIES = (
     "convolution",
     "creation",
     "determinant",
+    "dynamic_slicing",
     "einsum",
     "elementwise",
     "float_functions",

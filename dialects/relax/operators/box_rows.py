@@ -92,7 +92,7 @@ class GetValidCountsOp(UnaryOp):
 
         shapes = [(images,), (images, count, width), (images, count)]
         dtypes = ["int32", data.dtype, "int32"]
-        return te.extern(shapes, [data], choose, dtypes, (images,), "T_valid")
+        return te.statements(shapes, [data], choose, dtypes, (images,), "T_valid")
 
     @classmethod
     def reference(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> Any:
@@ -182,7 +182,7 @@ class NonMaxSuppressionOp(OperatorOp):
         scores = te.compute((images, count), score, name="T_scores")
         records = Records(te, data.dtype, True, is_indexed=True)
         order = Sorting(te, scores, 1, records, [("indices", "int32")]).compute()[0]
-        rows, places, counts = te.extern(
+        rows, places, counts = te.statements(
             [data.shape, (images, count), (images, 1)],
             [data, valid, indices, order],
             Suppression(te, attributes).suppress,

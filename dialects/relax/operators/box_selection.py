@@ -76,7 +76,7 @@ class AllClassNonMaxSuppressionOp(OperatorOp):
         records = Records(te, scores.dtype, True, is_indexed=True)
         order = Sorting(te, scores, 2, records, [("indices", "int64")]).compute()[0]
         suppression = _Suppression(te, attributes, most)
-        chosen, counts = te.extern(
+        chosen, counts = te.statements(
             [(images, classes, most), (images, classes)],
             [boxes, scores, order],
             suppression.choose,
@@ -86,7 +86,7 @@ class AllClassNonMaxSuppressionOp(OperatorOp):
         )
         rows = (images * classes * most, 3)
         return tuple(
-            te.extern([rows, (1,)], [chosen, counts], suppression.pack, ["int64", "int64"])
+            te.statements([rows, (1,)], [chosen, counts], suppression.pack, ["int64", "int64"])
         )
 
     @classmethod

@@ -53,7 +53,7 @@ class DetOp(UnaryOp):
                 rows.step(k)
             ib.store(outputs[0], i, rows.product(0))
 
-        found = te.extern([batch], [data], eliminate, [dtype], batch, "T_det")[0]
+        found = te.statements([batch], [data], eliminate, [dtype], batch, "T_det")[0]
         return rounded(te, found, data.dtype)
 
     @classmethod

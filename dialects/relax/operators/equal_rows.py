@@ -61,11 +61,11 @@ class Rows:
         There are `size` slices: after the last there are zeros.
         """
         te, order = self.te, self.order()
-        (heads,) = te.extern([(self.count,)], [self.rows, order], self._find_heads, ["int64"])
+        (heads,) = te.statements([(self.count,)], [self.rows, order], self._find_heads, ["int64"])
         groups = _Groups(self, size, is_sorted)
         shape = [*self.data.shape] if self.axis is not None else [size]
         shape[self.axis or 0] = size
-        return te.extern(
+        return te.statements(
             [shape, (size,), (self.count,), (size,)],
             [self.rows, order, heads],
             groups.collect,

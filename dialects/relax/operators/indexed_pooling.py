@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from .language import TensorLanguage
 from .layouts import AnyLayouts
 from .pool_attributes import OneDimWindows, ThreeDimWindows, TwoDimWindows
 from .pooling import MaxPoolOp
-from .scanning import NONE_YET, ArgmaxOp
+from .scanning import NONE_YET
 from .windows import all_of, in_order, window_slices
 
 
@@ -40,15 +41,12 @@ class IndexedMaxPoolOp(MaxPoolOp, ABC):
         (data,) = tensors
         layout, _ = cls.layouts(attributes)
 
-        def earlier(a: Any, b: Any) -> tuple[Any, Any]:
-            return ArgmaxOp.earlier(te, a, b)
-
         def nothing(*dtypes: str) -> tuple[Any, Any]:
             dtype = dtypes[1]
             lowest = -te.infinity(dtype) if is_float(dtype) else te.min_value(dtype)
             return te.const(NONE_YET, "int64"), lowest
 
-        largest = te.comm_reducer(earlier, nothing, "argmax")
+        largest = te.comm_reducer(partial(_earlier, te), nothing, "argmax")
 
         def indexed(
             te: TensorLanguage, element: Any, axes: Sequence[Any], inside: Sequence[Any]
@@ -84,6 +82,16 @@ def _flat_index(indices: Sequence[Any], shape: Sequence[Any], layout: str, spati
     for at, size in zip(in_order(indices, layout, spatial), sizes, strict=True):
         index = index * size + at
     return index
+
+
+def _earlier(te: TensorLanguage, a: Any, b: Any) -> tuple[Any, Any]:
+    """Combine two pairs of index and value, in any order of combination."""
+    (i, x), (j, y) = a, b
+    takes = te.any(te.GT(y, x), te.And(te.EQ(x, y), te.LT(j, i)))
+    if is_float(x.dtype):
+        nan_first = te.any(te.EQ(x, x), te.LT(j, i))
+        takes = te.any(te.And(te.EQ(x, x), takes), te.And(te.isnan(y), nan_first))
+    return te.Select(takes, j, i), te.Select(takes, y, x)
 
 
 @irdl_op_definition

@@ -55,7 +55,7 @@ class TensorLanguage(Protocol):
         """Update `base` in order: each index has a position, an update and a condition."""
         ...
 
-    def extern(
+    def statements(
         self,
         shape: Sequence[Any],
         inputs: Sequence[Any],

@@ -22,17 +22,20 @@ from .elementwise import (
 from .language import TensorLanguage
 
 
-def compared_dtype(a: str, b: str) -> str:
+def compared_dtype(a: str, b: str) -> str | None:
     """The dtype in which tensors of two dtypes are compared.
 
-    Integers and floats at least in float32, signed and unsigned integers in int64.
+    Integers and floats at least in float32, signed and unsigned integers in int64. `None` for
+    uint64 and a signed integer, since no dtype has all their values.
     """
     if a == b:
         return a
     if is_float(a) or is_float(b):
         return "float64" if "float64" in (a, b) else "float32"
     kinds = {is_unsigned(d) for d in (a, b) if d != "bool"}
-    return common_dtype(a, b) if len(kinds) == 1 else "int64"
+    if len(kinds) == 1:
+        return common_dtype(a, b)
+    return None if "uint64" in (a, b) else "int64"
 
 
 class ComparisonOp(BinaryElementwiseOp, ABC):
@@ -49,15 +52,24 @@ class ComparisonOp(BinaryElementwiseOp, ABC):
 
     @classmethod
     def combine(cls, te: TensorLanguage, lhs: Any, rhs: Any) -> Any:
-        if lhs.dtype != rhs.dtype:
-            dtype = compared_dtype(lhs.dtype, rhs.dtype)
-            lhs, rhs = lhs.astype(dtype), rhs.astype(dtype)
-        return super().combine(te, lhs, rhs)
+        if lhs.dtype == rhs.dtype:
+            return super().combine(te, lhs, rhs)
+        dtype = compared_dtype(lhs.dtype, rhs.dtype)
+        compare = super().combine
+        if dtype is not None:
+            return compare(te, lhs.astype(dtype), rhs.astype(dtype))
+        # A negative number is less than all of uint64, the others are in it.
+        is_left = is_unsigned(rhs.dtype)
+        signed = lhs if is_left else rhs
+        below = cls.numpy_function(*map(np.asarray, (0, 1) if is_left else (1, 0)))
+        result = compare(te, lhs.astype("uint64"), rhs.astype("uint64"))
+        return te.select(signed < 0, te.const(bool(below), "bool"), result)
 
     @classmethod
     def reference(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> NDArray[Any]:
         dtype = compared_dtype(*(str(a.dtype) for a in arrays))
-        return super().reference([a.astype(dtype) for a in arrays], attributes)
+        compared = arrays if dtype is None else [a.astype(dtype) for a in arrays]
+        return super().reference(compared, attributes)
 
 
 @irdl_op_definition

@@ -65,7 +65,7 @@ class NonzeroOp(UnaryOp):
             with ib.for_range(count(0), size, "rest") as rest, ib.for_range(0, rank, "n") as n:
                 ib.store(outputs[0], (n, rest), te.const(0, "int64"))
 
-        return te.extern([(rank, size)], [x], find, ["int64"], (), "T_nonzero")[0]
+        return te.statements([(rank, size)], [x], find, ["int64"], (), "T_nonzero")[0]
 
     @classmethod
     def reference(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> NDArray[Any]:

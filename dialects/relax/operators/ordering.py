@@ -6,7 +6,7 @@ Short lines are sorted several at a time, in the lanes of vectors; long ones one
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
 
@@ -25,6 +25,12 @@ MAX_FIRST = 24
 """The maximum length of lines that are sorted in lanes, per `k`; at least 256 are.
 
 Selection from longer lines inspects few elements twice.
+"""
+
+FEW_ROWS = 32
+"""The maximum length of lines across rows that are read in place.
+
+Elements of longer ones may share places of the caches; the rows are transposed first.
 """
 
 FEWEST_LANES = 4
@@ -90,6 +96,23 @@ class Sorting:
 
     def compute(self) -> tuple[Any, ...]:
         """The results."""
+        last = self.data.ndim - 1
+        if self.axis == last or (isinstance(self.length, int) and self.length <= FEW_ROWS):
+            return self._sorted()
+        lines = replace(self, data=self._moved(self.data, self.axis, last, "T_lines"), axis=last)
+        return tuple(lines._moved(r, last, self.axis, "T_moved") for r in lines.compute())
+
+    def _moved(self, tensor: Any, source: int, destination: int, name: str) -> Any:
+        """A tensor whose dim `source` has moved to `destination`, in a memory of its own."""
+        order = [d for d in range(tensor.ndim) if d != source]
+        order.insert(destination, source)
+
+        def element(*i: Any) -> Any:
+            return tensor(*(i[order.index(d)] for d in range(tensor.ndim)))
+
+        return self.te.compute([tensor.shape[d] for d in order], element, name=name)
+
+    def _sorted(self) -> tuple[Any, ...]:
         length = self.length if self.k is None else self.k
         shape = [*self.data.shape]
         shape[self.axis] = length
@@ -98,7 +121,7 @@ class Sorting:
             place = self.lane_dim - (self.lane_dim > self.axis)
             axes[place] = (axes[place] + self.lanes - 1) // self.lanes
         dtypes = [dtype for _, dtype in self.results]
-        return self.te.extern(
+        return self.te.statements(
             [shape] * len(dtypes), [self.data], self._sort_group, dtypes, axes, "T_sorted"
         )
 

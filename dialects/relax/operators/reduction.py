@@ -198,6 +198,10 @@ class ExtremumOp(FoldOp, ABC):
     DTYPES: ClassVar[Dtypes] = ANY
 
     @classmethod
+    def element(cls, te: TensorLanguage, x: Any, dtype: str) -> Any:
+        return x.astype(accumulator(dtype))  # the result is not rounded at each step
+
+    @classmethod
     def infer(cls, operands: Sequence[TensorType], attributes: dict[str, Any]) -> TensorType:
         require_elements(cls.name, operands[0], attributes["axis"])
         return super().infer(operands, attributes)

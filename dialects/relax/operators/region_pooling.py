@@ -69,7 +69,7 @@ class RegionPoolOp(OperatorOp, ABC):
             bins.pool(te, ib, (data, rois), outputs[0], at, size)
 
         axes = (rois.shape[0], *size)
-        found = te.extern([shape], [data, rois], pooled, [dtype], axes, "T_regions")[0]
+        found = te.statements([shape], [data, rois], pooled, [dtype], axes, "T_regions")[0]
         return rounded(te, found, data.dtype)
 
     @classmethod

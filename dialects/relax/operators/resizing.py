@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from abc import ABC
 from collections.abc import Mapping, Sequence
+from functools import reduce
+from operator import add
 from typing import Any, ClassVar
 
 import numpy as np
@@ -27,7 +29,7 @@ from .resize_options import METHODS, ROUNDINGS, TRANSFORMATIONS, Resizing
 from .windows import all_of, expressions, in_order
 
 MOST_TAPS = 8
-"""The most elements that one expression combines; otherwise dims are resized one after another."""
+"""The most elements that one expression combines; more are a reduction."""
 
 
 class ResizeOp(UnaryOp, ABC):
@@ -119,8 +121,8 @@ class ResizeOp(UnaryOp, ABC):
             value = _nearest(te, value, layout, moved)
         else:
             dtype = accumulator(data.dtype) if is_float(data.dtype) else "float32"
-            for group in _groups(moved):
-                value = _interpolated(te, value, layout, group, dtype)
+            for letter, dim in moved.items():
+                value = _interpolated(te, value, layout, letter, dim, dtype)
         return _finished(te, value, layout, resized, exprs, exprs["out_dtype"] or data.dtype)
 
     @classmethod
@@ -153,19 +155,6 @@ def _resizing(attributes: dict[str, Any]) -> Resizing:
     )
 
 
-def _groups(moved: dict[str, ResizedDim]) -> list[dict[str, ResizedDim]]:
-    """The dims that are interpolated at once."""
-    groups, taps = list[dict[str, ResizedDim]](), MOST_TAPS
-    for letter, dim in moved.items():
-        own = dim.taps.constant or MOST_TAPS
-        if taps * own <= MOST_TAPS:
-            groups[-1][letter], taps = dim, taps * own
-        else:
-            groups.append({letter: dim})
-            taps = own
-    return groups
-
-
 def _shape(te: TensorLanguage, data: Any, layout: str, moved: dict[str, ResizedDim]) -> Any:
     dims = [te.dim_expr(d) for d in data.shape]
     counts = [
@@ -193,37 +182,23 @@ def _nearest(te: TensorLanguage, data: Any, layout: str, moved: dict[str, Resize
 
 
 def _interpolated(
-    te: TensorLanguage, data: Any, layout: str, group: dict[str, ResizedDim], dtype: str
+    te: TensorLanguage, data: Any, layout: str, letter: str, dim: ResizedDim, dtype: str
 ) -> Any:
-    """The data with some dims interpolated, in `dtype`."""
-    tables = {s: dim.te_tables(te, dtype, s.lower()) for s, dim in group.items()}
-    sizes = _sizes(te, group)
-    shape = _shape(te, data, layout, group)
+    """The data with one dim interpolated, in `dtype`."""
+    (indices, weights), sizes = dim.te_tables(te, dtype, letter.lower()), _sizes(te, {letter: dim})
+    axis, taps = layout.index(letter), indices.shape[0]
 
-    def part(letters: str, at: dict[str, Any], i: Sequence[Any]) -> Any:
-        """The sum over the taps of some dims."""
-        if not letters:
-            return where_filled(te, sizes, data(*at.values())).astype(dtype)
-        letter, place = letters[0], i[layout.index(letters[0])]
-        indices, weights = tables[letter]
-
+    def element(*i: Any) -> Any:
         def tap(k: Any) -> Any:
-            inner = part(letters[1:], at | {letter: indices(k, place)}, i)
-            return inner * weights(k, place)
+            at = [*i[:axis], indices(k, i[axis]), *i[axis + 1 :]]
+            return where_filled(te, sizes, data(*at)).astype(dtype) * weights(k, i[axis])
 
-        taps = indices.shape[0]
         if not isinstance(taps, int) or taps > MOST_TAPS:
             k = te.reduce_axis((0, taps), name="k")
             return te.sum(tap(k), axis=k)
-        total = tap(0)
-        for k in range(1, taps):
-            total = total + tap(k)
-        return total
+        return reduce(add, map(tap, range(taps)))
 
-    def element(*i: Any) -> Any:
-        return part("".join(group), dict(zip(layout, i, strict=True)), i)
-
-    return te.compute(shape, element, name="resize")
+    return te.compute(_shape(te, data, layout, {letter: dim}), element, name="resize")
 
 
 def _finished(
@@ -236,6 +211,9 @@ def _finished(
 ) -> Any:
     """The result in its dtype, with the value for elements outside of the data."""
     crops = attributes["coordinate_transformation_mode"] == "tf_crop_and_resize"
+    moves = any(not dim.is_kept for dim in resized.values())
+    if moves and not crops and value.dtype == dtype:
+        return value
 
     def element(*i: Any) -> Any:
         found = value(*i).astype(dtype)

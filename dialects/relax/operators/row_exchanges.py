@@ -60,7 +60,7 @@ class LUPermutationOp(UnaryOp):
                 ib.store(order, (*at, other), first)
 
         shape = (*batch, size)
-        return te.extern([shape], [pivots], exchange, [pivots.dtype], batch, "T_permutation")[0]
+        return te.statements([shape], [pivots], exchange, [pivots.dtype], batch, "T_permutation")[0]
 
     @classmethod
     def reference(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> NDArray[Any]:

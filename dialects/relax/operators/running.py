@@ -51,7 +51,7 @@ class RunningOp(UnaryOp, ABC):
             )
 
         name = f"T_{short_name(cls.name)}"
-        return rounded(te, te.scan(data.shape, axis, element, working, name=name), data.dtype)
+        return rounded(te, te.recurrence(data.shape, axis, element, working, name=name), data.dtype)
 
 
 @irdl_op_definition

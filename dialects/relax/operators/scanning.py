@@ -18,7 +18,7 @@ from .conversion import accumulator, elements_of_total, rounded, total_dtype
 from .elementwise import NUMBERS, short_name
 from .inference import normalize_axes, normalize_axis, require_dtype
 from .language import TensorLanguage
-from .reduction import reduced, reduced_shape, require_elements
+from .reduction import number_of_elements, reduced, reduced_shape, require_elements
 from .reshaping import element_at, product
 
 NONE_YET = 2**63 - 1
@@ -55,36 +55,31 @@ class ArgExtremumOp(OperatorOp, ABC):
         if not axes:
             return te.compute((), lambda: te.const(0, "int64"), name=f"T_{short_name(cls.name)}")
 
-        def first(a: Any, b: Any) -> tuple[Any, Any]:
-            return cls.earlier(te, a, b)
+        name, extreme = f"T_{short_name(cls.name)}", te.max if cls.IS_MAX else te.min
+        wide = accumulator(x.dtype)
 
-        def identity(*dtypes: str) -> tuple[Any, Any]:
-            limit = te.infinity(dtypes[1]) if is_float(dtypes[1]) else te.max_value(dtypes[1])
-            lowest = -limit if is_float(dtypes[1]) else te.min_value(dtypes[1])
-            return te.const(NONE_YET, "int64"), lowest if cls.IS_MAX else limit
+        def value(read: Any, ks: Any, i: Any) -> Any:
+            return extreme(read(x).astype(wide), axis=ks)
 
-        reducer = te.comm_reducer(first, identity, short_name(cls.name))
+        best = reduced(te, x, axes, False, value, f"{name}_value")
+        count = number_of_elements(te, x, axes)
+        is_small = isinstance(count, int) and count <= te.max_value("int32").value
+        dtype = "int32" if is_small else "int64"  # more lanes
 
         def place(read: Any, ks: Any, i: Any) -> Any:
             index: Any = 0
             for axis, k in zip(axes, ks, strict=True):
                 index = index * x.shape[axis] + k
-            return reducer((te.cast("int64", index), read(x)), axis=ks)
+            element = read(x).astype(wide)
+            found = te.EQ(element, best(*i))
+            if is_float(x.dtype):
+                found = te.any(found, te.isnan(element))
+            return te.min(te.Select(found, te.cast(dtype, index), te.max_value(dtype)), axis=ks)
 
-        name = f"T_{short_name(cls.name)}"
-        return reduced(te, x, axes, attributes["keepdims"], place, name)[0]
-
-    @classmethod
-    def earlier(cls, te: TensorLanguage, a: Any, b: Any) -> tuple[Any, Any]:
-        """Combine two pairs of index and value, in any order of combination."""
-        (i, x), (j, y) = a, b
-        beyond = te.GT(y, x) if cls.IS_MAX else te.LT(y, x)
-        before = te.And(te.EQ(x, y), te.LT(j, i))
-        takes = te.any(beyond, before)
-        if is_float(x.dtype):
-            nan_first = te.any(te.EQ(x, x), te.LT(j, i))
-            takes = te.any(te.And(te.EQ(x, x), takes), te.And(te.isnan(y), nan_first))
-        return te.Select(takes, j, i), te.Select(takes, y, x)
+        first = reduced(te, x, axes, attributes["keepdims"], place, name)
+        if not is_small:
+            return first
+        return te.compute(first.shape, lambda *i: te.cast("int64", first(*i)), name=f"{name}_index")
 
     @classmethod
     def reference(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> Any:
@@ -193,7 +188,9 @@ class CumulativeOp(UnaryOp, ABC):
             return te.if_then_else(te.GT(i[axis], 0), step, start)
 
         name = f"T_{short_name(cls.name)}"
-        return rounded(te, te.scan(te.shape_of(dims), axis, element, working, name=name), dtype)
+        return rounded(
+            te, te.recurrence(te.shape_of(dims), axis, element, working, name=name), dtype
+        )
 
     @classmethod
     def totals(
@@ -220,7 +217,7 @@ class CumulativeOp(UnaryOp, ABC):
             return te.if_then_else(te.GT(i[axis], 0), total, te.const(0, "float64"))
 
         places = te.shape_of([c + 1 if n == axis else c for n, c in enumerate(counts)])
-        return te.scan(places, axis, element, "float64", name="T_totals")
+        return te.recurrence(places, axis, element, "float64", name="T_totals")
 
     @classmethod
     def reference(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> NDArray[Any]:

@@ -21,7 +21,9 @@ class RowSorting:
     def compute(self) -> Any:
         """The indices of the rows in ascending order, a column."""
         shape = (self.rows.shape[0], 1)
-        return self.te.extern([shape], [self.rows], self._sort, ["int64"], (), "T_sorted_rows")[0]
+        return self.te.statements([shape], [self.rows], self._sort, ["int64"], (), "T_sorted_rows")[
+            0
+        ]
 
     def _sort(self, ib: Any, inputs: Any, outputs: Sequence[Any]) -> None:
         """Merge runs of 1, 2, 4 … rows."""

@@ -8,6 +8,7 @@ from ..blocks import ScheduleError
 from ..cache import cache_read, cache_write
 from ..compact import compact_buffer
 from ..reindex import reindex
+from ..rolling_buffer import rolling_buffer
 from ..set_dtype import set_dtype
 from ..storage import scratch_of, set_scope, storage_align
 from .base import Primitives
@@ -110,6 +111,18 @@ class BufferPrimitives(Primitives):
         unless each iteration stores what it loads.
         """
         compact_buffer(scratch_of(self.block(block), buffer_index))
+
+    @primitive
+    def rolling_buffer(self, block: BlockRV | str, write_buffer_index: int | str) -> None:
+        """Compute each element of a scratch buffer once, where iterations of loops share elements.
+
+        `write_buffer_index` is a position among the buffers that the block writes, or a name. The
+        block is at `compute_at` its consumers. It then runs for new elements only, and the dim of
+        the outermost such loop is a ring of the size that one iteration needs. Raises ScheduleError
+        where `compact_buffer` does, for iterations that share nothing, and where the block may
+        compute other values for an element later.
+        """
+        rolling_buffer(self.block(block), write_buffer_index)
 
 
 def buffer_key(buffer: Sequence[int | str] | str) -> tuple[str | None, int | str]:

@@ -130,12 +130,21 @@ def _cost(loop: tir.ForOp, strides: Strides, target: Target) -> float | None:
     steps = strides.load_steps(loop.loop_var)
     if is_reduction and ONE not in steps:
         return None
-    gathers = sum(step is None or step not in (ZERO, ONE) for step in steps)
+    gathers = sum(
+        step not in (ZERO, ONE) and not _is_repeated(op, loop, strides, lanes)
+        for op, step in zip(strides.loads, steps, strict=True)
+    )
     count = extent or 16 * lanes
     vectors = -(-count // lanes)
     accesses = len(strides.stores) + len(steps)
     cost = vectors * (accesses + gathers * lanes) + (COMBINING if is_reduction else 0)
     return cost / count if cost < count * accesses else None
+
+
+def _is_repeated(op: tir.LoadOp, loop: tir.ForOp, strides: Strides, lanes: int) -> bool:
+    """Whether the elements that several iterations load each are one vector: it is shuffled."""
+    offsets = strides.offsets(op, loop.loop_var, lanes)
+    return offsets is not None and max(offsets) - min(offsets) < lanes
 
 
 def run_in_lanes(sch: Schedule, block: tir.BlockOp, loop: tir.ForOp) -> None:

@@ -162,7 +162,7 @@ def _is_known(loop: tir.ForOp) -> bool:
     if (loop.annotations is not None and loop.annotations.data) or not blocks_in(loop):
         return False
     return not any(
-        isinstance(op, tir.CallExternOp)
+        isinstance(op, tir.OpaqueCallOp)
         or (isinstance(op, tir.ForOp) and op.kind.data in ("parallel", "thread_binding"))
         for op in operations_in(loop)
         if op is not loop

@@ -19,7 +19,7 @@ FAULTS = (
     Fault(
         "slots do not grow",
         PLAN,
-        "slot.size = slot.size if _is_enough(slot.size, request.size) else request.size",
+        "slot.size = slot.size if is_enough(slot.size, request.size) else request.size",
         "pass",
         ("layers", "slices"),
         TESTS,
@@ -43,8 +43,8 @@ FAULTS = (
     Fault(
         "slots begin before the one in front ends",
         PLAN,
-        "total = total + aligned(slot.size)",
-        "total = total + (slot.size // 2)",
+        "total = total + aligned(size)",
+        "total = total + (size // 2)",
         ("layers",),
         TESTS,
     ),
@@ -59,7 +59,7 @@ FAULTS = (
     Fault(
         "uses under other dims do not count",
         PASS,
-        "        if isinstance(user, rt.ReinterpretOp | rt.SliceOp):\n",
+        "        if isinstance(user, rt.ReinterpretOp | rt.SliceOp | rt.ViewOp):\n",
         "        if False:\n",
         ("attention",),
         TESTS,

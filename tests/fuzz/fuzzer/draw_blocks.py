@@ -171,6 +171,14 @@ def compact_buffer(draw: Choice, blocks: Blocks) -> Steps:
             yield Step("compact_buffer", (block, number))
 
 
+@drawer("shared windows")
+def rolling_buffer(draw: Choice, blocks: Blocks) -> Steps:
+    for first, second in draw.one([p for p in pairs(blocks) if p[1].loops]):
+        yield Step("split", (at(second, 0), (None, draw.pick((2, 3, 4)))))
+        yield Step("compute_at", (first.at, at(second, 0)))
+        yield Step("rolling_buffer", (first.at, 0))
+
+
 @drawer()
 def drop_predicates(draw: Choice, blocks: Blocks) -> Steps:
     for block in draw.one(tiled(blocks)):

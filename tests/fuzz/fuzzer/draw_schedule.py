@@ -105,6 +105,8 @@ def _theme_kernel(rng: random.Random, theme: str, name: str) -> Kernel:
             return themes.padding(rng, name)
         case "windows":
             return themes.windows(rng, name)
+        case "shared windows":
+            return themes.shared_windows(rng, name)
         case _:
             kinds = (themes.product, themes.chain, themes.chain, themes.padding)
             if rng.randrange(100) < 40:

@@ -147,6 +147,27 @@ def windows(rng: random.Random, name: str) -> Kernel:
     )
 
 
+def shared_windows(rng: random.Random, name: str) -> Kernel:
+    """Elements of scratch memory, and sums over windows of them that overlap."""
+    draw = KernelDraw(rng, plain=True)
+    draw.content = "small"
+    dtype = draw.pick(("float32", "int32", "float64"))
+    count, taps, step = draw.pick((5, 8, 12)), draw.pick((2, 3, 5)), draw.pick((1, 1, 2))
+    dims = [number((count - 1) * step + taps)] + [number(draw.pick((1, 3)))] * draw.pick((0, 1))
+    data, scratch = draw.input(dtype, tuple(dims)), Buffer("S", dtype, tuple(dims))
+    first = follow(draw, "b", data, "S")
+    axes = [draw.axis("spatial", d) for d in (number(count), *dims[1:])]
+    window = draw.axis("reduce", number(taps))
+    place = [var(a.name) for a in axes]
+    moved = index("add", index("mul", place[0], step), var(window.name))
+    zero = number(0.0 if dtype.startswith("f") else 0, dtype)
+    value = Expr("load", dtype, (moved, *place[1:]), "S")
+    target = Expr("load", dtype, tuple(place), "O")
+    second = Block("c", (*axes, window), (target,), "reduce", (zero, value), "add")
+    output = Buffer("O", dtype, (number(count), *dims[1:]))
+    return draw.finished(Kernel(name, (), (), (scratch,), (output,), (first, second)))
+
+
 DESCRIPTION = """
 @T.prim_func
 def tile(a: T.handle, b: T.handle, c: T.handle):

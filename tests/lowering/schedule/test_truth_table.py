@@ -89,14 +89,13 @@ def test_choices_by_more_than_comparisons():
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float16", "int8"])
-@pytest.mark.parametrize("operator", ["argmax", "argmin"])
-def test_operators_choose_in_any_order(operator, dtype):
+def test_operators_choose_in_any_order(dtype):
     graph = from_source(f"""
 @I.ir_module
 class Module:
     @R.function
-    def main(x: R.Tensor((3, 1000), "{dtype}")):
-        return R.{operator}(x, axis=1)
+    def main(x: R.Tensor((1, 3, 1000), "{dtype}")):
+        return R.nn.max_pool1d_with_indices(x, pool_size=[99])
 """)
     functions = module_of(LegalizeOps()(graph)).body.block.ops
     (kernel,) = [op for op in functions if isinstance(op, tir.PrimFuncOp)]

@@ -38,3 +38,16 @@ relax.func @different(%x: !relax.tensor<[n, 3], f32>) -> !relax.tensor<rank 1, f
   %c = relax.unique %x {sorted = false, axis = 0 : i64, return_index = true, size = [#sym.expr<4>]} : !relax.tensor<[n, 3], f32> -> tuple<!relax.tensor<[4, 3], f32>, !relax.tensor<[4], i64>>
   relax.return %a : !relax.tensor<rank 1, f32>
 }
+// -----
+
+// Slices whose bounds are data, of unknown or given dims, and their lengths.
+// CHECK-LABEL: @slices
+relax.func @slices(%x: !relax.tensor<[n], f32>, %b: !relax.tensor<[1], i64>) -> !relax.tensor<[1], i64> {
+  // CHECK: %a = relax.dynamic_strided_slice %x, %b, %b, %b : !relax.tensor<[n], f32>, !relax.tensor<[1], i64>, !relax.tensor<[1], i64>, !relax.tensor<[1], i64> -> !relax.tensor<rank 1, f32>
+  %a = relax.dynamic_strided_slice %x, %b, %b, %b : !relax.tensor<[n], f32>, !relax.tensor<[1], i64>, !relax.tensor<[1], i64>, !relax.tensor<[1], i64> -> !relax.tensor<rank 1, f32>
+  // CHECK: %c = relax.dynamic_strided_slice %x, %b, %b, %b {size = [#sym.expr<4>]} : {{.*}} -> !relax.tensor<[4], f32>
+  %c = relax.dynamic_strided_slice %x, %b, %b, %b {size = [#sym.expr<4>]} : !relax.tensor<[n], f32>, !relax.tensor<[1], i64>, !relax.tensor<[1], i64>, !relax.tensor<[1], i64> -> !relax.tensor<[4], f32>
+  // CHECK: %d = relax.dynamic_strided_slice_lengths %x, %b, %b, %b : {{.*}} -> !relax.tensor<[1], i64>
+  %d = relax.dynamic_strided_slice_lengths %x, %b, %b, %b : !relax.tensor<[n], f32>, !relax.tensor<[1], i64>, !relax.tensor<[1], i64>, !relax.tensor<[1], i64> -> !relax.tensor<[1], i64>
+  relax.return %d : !relax.tensor<[1], i64>
+}

@@ -45,3 +45,19 @@ relax.func @axis(%x: !relax.tensor<[n], f32>) -> !relax.tensor<rank 1, f32> {
   %b = relax.unique %x {axis = 1 : i64} : !relax.tensor<[n], f32> -> !relax.tensor<rank 1, f32>
   relax.return %b : !relax.tensor<rank 1, f32>
 }
+
+// -----
+
+// CHECK: expected size of 'relax.dynamic_strided_slice' to have 1 dims, got 2
+relax.func @slice_size(%x: !relax.tensor<[n], f32>, %b: !relax.tensor<[1], i64>) -> !relax.tensor<[1, 4], f32> {
+  %s = relax.dynamic_strided_slice %x, %b, %b, %b {size = [#sym.expr<1>, #sym.expr<4>]} : !relax.tensor<[n], f32>, !relax.tensor<[1], i64>, !relax.tensor<[1], i64>, !relax.tensor<[1], i64> -> !relax.tensor<[1, 4], f32>
+  relax.return %s : !relax.tensor<[1, 4], f32>
+}
+
+// -----
+
+// CHECK: expected end of 'relax.dynamic_strided_slice' to have 1 numbers, got 2
+relax.func @slice_end(%x: !relax.tensor<[n], f32>, %b: !relax.tensor<[1], i64>, %e: !relax.tensor<[2], i64>) -> !relax.tensor<rank 1, f32> {
+  %s = relax.dynamic_strided_slice %x, %b, %e, %b : !relax.tensor<[n], f32>, !relax.tensor<[1], i64>, !relax.tensor<[2], i64>, !relax.tensor<[1], i64> -> !relax.tensor<rank 1, f32>
+  relax.return %s : !relax.tensor<rank 1, f32>
+}

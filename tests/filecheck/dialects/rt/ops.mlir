@@ -46,6 +46,8 @@ rt.func @calls(%x: !tir.buffer<[n], f32>, %y: !tir.buffer<[n], f32>) results 1 {
   rt.call_packed "tick"() outs() : (), ()
   // CHECK: rt.call_packed "env.f" returns (%x) outs(%y) : (!tir.buffer<[n], f32>), (!tir.buffer<[n], f32>)
   rt.call_packed "env.f" returns (%x) outs(%y) : (!tir.buffer<[n], f32>), (!tir.buffer<[n], f32>)
+  // CHECK: rt.call_packed "env.g" returns kept {{\[\[0, 2\], \[\]\]}} (%x) outs() : (!tir.buffer<[n], f32>), ()
+  rt.call_packed "env.g" returns kept [[0, 2], []] (%x) outs() : (!tir.buffer<[n], f32>), ()
   // CHECK: rt.call_packed "relax.print" text "{}" (%x) outs() : (!tir.buffer<[n], f32>), ()
   rt.call_packed "relax.print" text "{}" (%x) outs() : (!tir.buffer<[n], f32>), ()
 }

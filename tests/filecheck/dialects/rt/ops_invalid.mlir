@@ -221,3 +221,10 @@ rt.func @main(%x: !tir.buffer<[n], f32>) symbols [k] signature ("x") : (!relax.t
 rt.func @main(%x: !tir.buffer<[n], f32>) {
   rt.call_packed "f" text "{}" (%x) outs() : (!tir.buffer<[n], f32>), ()
 }
+
+// -----
+
+// CHECK: expected values to keep that a function returns, and no outputs
+rt.func @main(%x: !tir.buffer<[n], f32>) {
+  rt.call_packed "f" returns kept [[0]] () outs(%x) : (), (!tir.buffer<[n], f32>)
+}

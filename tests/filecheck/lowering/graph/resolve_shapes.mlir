@@ -45,3 +45,38 @@ relax.func @caller(%x: !relax.tensor<[4, n], f32>, %s: !relax.shape<rank 1>, %p:
 relax.func private @callee(%x: !relax.tensor<rank 2, f32>, %s: !relax.shape<rank 1>, %p: !relax.prim<i64>) -> !relax.tensor<rank 2, f32> {
   relax.return %x : !relax.tensor<rank 2, f32>
 }
+
+// -----
+
+// A cast that every call runs says the rank and the dtype of a parameter.
+// CHECK-LABEL: relax.func @unknown(%x: !relax.tensor<[x_0, x_1], f32>, %s: !relax.shape<[s_0]>, %y: !relax.tensor<*, f32>,
+relax.func @unknown(%x: !relax.tensor<*, f32>, %s: !relax.object, %y: !relax.tensor<*, f32>, %c: !relax.tensor<[], i1>) -> !relax.tensor<rank 2, f32> {
+  %d = relax.dataflow -> !relax.tensor<[n, m], f32> {
+    // CHECK: relax.match_cast %x written "(n, m)" : !relax.tensor<[x_0, x_1], f32> -> !relax.tensor<[x_0, x_1], f32>
+    %z = relax.match_cast %x : !relax.tensor<*, f32> -> !relax.tensor<[n, m], f32>
+    relax.output %z : !relax.tensor<[n, m], f32>
+  }
+  // CHECK: relax.match_cast %s written "(x_0,)" : !relax.shape<[s_0]> -> !relax.shape<[x_0]>
+  %t = relax.match_cast %s : !relax.object -> !relax.shape<[n]>
+  %i = relax.if %c : !relax.tensor<[], i1> -> !relax.tensor<[], i1> {
+    %w = relax.match_cast %y : !relax.tensor<*, f32> -> !relax.tensor<[k], f32>
+    relax.yield %c : !relax.tensor<[], i1>
+  } else {
+    relax.yield %c : !relax.tensor<[], i1>
+  }
+  relax.return %d : !relax.tensor<[n, m], f32>
+}
+
+// -----
+
+// A cast over known symbols says what a registered function returns; one that declares some does not.
+// CHECK-LABEL: relax.func @packed
+relax.func @packed(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n, 4], f32> {
+  // CHECK-NEXT: relax.call_pure_packed "f"(%x) : (!relax.tensor<[n], f32>) -> !relax.tensor<[n, 4], f32>
+  %y = relax.call_pure_packed "f"(%x) : (!relax.tensor<[n], f32>) -> !relax.tensor<*, ?>
+  %z = relax.match_cast %y : !relax.tensor<*, ?> -> !relax.tensor<[n, 4], f32>
+  // CHECK: relax.call_pure_packed "g"(%x) : (!relax.tensor<[n], f32>) -> !relax.tensor<rank 1, f32>
+  %v = relax.call_pure_packed "g"(%x) : (!relax.tensor<[n], f32>) -> !relax.tensor<rank 1, f32>
+  %w = relax.match_cast %v : !relax.tensor<rank 1, f32> -> !relax.tensor<[m], f32>
+  relax.return %z : !relax.tensor<[n, 4], f32>
+}

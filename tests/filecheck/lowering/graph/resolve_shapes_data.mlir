@@ -48,3 +48,16 @@ relax.func @different(%x: !relax.tensor<[n, 3], f32>) -> tuple<!relax.tensor<ran
   %u = relax.unique %x {axis = 0 : i64, return_inverse = true} : !relax.tensor<[n, 3], f32> -> tuple<!relax.tensor<rank 2, f32>, !relax.tensor<[n], i64>>
   relax.return %u : tuple<!relax.tensor<rank 2, f32>, !relax.tensor<[n], i64>>
 }
+
+// -----
+
+// The lengths of a slice, whose bounds are data, are at most the dims.
+// CHECK-LABEL: @slice
+relax.func @slice(%x: !relax.tensor<[n, 3], f32>, %b: !relax.tensor<[2], i64>) -> !relax.tensor<rank 2, f32> {
+  // CHECK-NEXT: %0 = relax.dynamic_strided_slice_lengths %x, %b, %b, %b
+  // CHECK-NEXT: %1 = relax.tensor_to_shape %0 at_most [#sym.expr<n>, #sym.expr<3>] : !relax.tensor<[2], i64> -> !relax.shape<rank 2>
+  // CHECK-NEXT: relax.match_cast %1 written "(length_0, length_1)"
+  // CHECK-NEXT: %s = relax.dynamic_strided_slice %x, %b, %b, %b {size = [#sym.expr<length_0>, #sym.expr<length_1>]}
+  %s = relax.dynamic_strided_slice %x, %b, %b, %b : !relax.tensor<[n, 3], f32>, !relax.tensor<[2], i64>, !relax.tensor<[2], i64>, !relax.tensor<[2], i64> -> !relax.tensor<rank 2, f32>
+  relax.return %s : !relax.tensor<rank 2, f32>
+}

@@ -134,6 +134,32 @@ loops.func @large(%X: !tir.buffer<[9, 65536], f32>, %W: !tir.buffer<[65536, 8], 
 
 // -----
 
+// Of several rows at once those of the next iteration around are asked for, also if a loop between reads them again.
+
+// CHECK-LABEL: @rows
+// CHECK:         loops.prefetch %W[%i * 2 + 2, %k * 8] : !tir.buffer<[512, 1024], f32>
+// CHECK:         loops.prefetch %W[%i * 2 + 3, %k * 8] : !tir.buffer<[512, 1024], f32>
+// CHECK-NOT:     prefetch
+loops.func @rows(%X: !tir.buffer<[2, 1024], f32>, %W: !tir.buffer<[512, 1024], f32>, %Y: !tir.buffer<[2, 256, 8], f32>) noalias {
+  %z = arith.constant dense<0.0> : vector<8xf32>
+  loops.for %i in (0, 256) {
+    loops.for %j in (0, 2) {
+      %s = loops.for %k in (0, 128) carry (%a = %z : vector<8xf32>) {
+        %x = loops.load %X[%j, %k * 8] : !tir.buffer<[2, 1024], f32> -> vector<8xf32>
+        %w = loops.load %W[%i * 2, %k * 8] : !tir.buffer<[512, 1024], f32> -> vector<8xf32>
+        %v = loops.load %W[%i * 2 + 1, %k * 8] : !tir.buffer<[512, 1024], f32> -> vector<8xf32>
+        %p = arith.mulf %x, %w : vector<8xf32>
+        %q = arith.mulf %p, %v : vector<8xf32>
+        %d = arith.addf %a, %q : vector<8xf32>
+        loops.yield %d : vector<8xf32>
+      }
+      loops.store %s, %Y[%j, %i, 0] : !tir.buffer<[2, 256, 8], f32>, vector<8xf32>
+    }
+  }
+}
+
+// -----
+
 // Processors are ahead of what is read alone.
 
 // CHECK-LABEL: @alone

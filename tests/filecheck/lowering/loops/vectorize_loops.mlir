@@ -394,7 +394,7 @@ loops.func @aliased(%X: !tir.buffer<[16], f32>, %Y: !tir.buffer<[16], f32>) {
 // CHECK-NEXT:    %1 = loops.load %X[4] : {{.*}} -> vector<4xf32>
 // CHECK-NEXT:    %x = vector.shuffle %0, %1 [0, 2, 5, 7] : vector<4xf32>, vector<4xf32>
 // CHECK-NEXT:    %2 = loops.load %X[0] : {{.*}} -> vector<4xf32>
-// CHECK-NEXT:    %y = vector.shuffle %2, %2 [7, 6, 5, 4] : vector<4xf32>, vector<4xf32>
+// CHECK-NEXT:    %y = vector.shuffle %2, %2 [3, 2, 1, 0] : vector<4xf32>, vector<4xf32>
 // CHECK-NEXT:    %z = arith.addf %x, %y : vector<4xf32>
 // CHECK-NEXT:    %3 = vector.extract %z[0] : f32 from vector<4xf32>
 // CHECK-NEXT:    loops.store %3, %Z[0, 1]
@@ -406,6 +406,42 @@ loops.func @apart(%X: !tir.buffer<[8], f32>, %Z: !tir.buffer<[4, 2], f32>) noali
     %y = loops.load %X[-%j + 3] : !tir.buffer<[8], f32> -> f32
     %z = arith.addf %x, %y : f32
     loops.store %z, %Z[%j, 1] : !tir.buffer<[4, 2], f32>, f32
+  }
+}
+
+// -----
+
+// Halves that are only copied fill vectors of halves; computing them takes vectors of f32.
+
+// CHECK-LABEL: loops.func @copied(
+// CHECK-COUNT-1: loops.store %{{.*}}, %Y[0] : {{.*}}, vector<32xbf16>
+// CHECK-COUNT-2: loops.store %{{.*}}, %Z[{{.*}}] : {{.*}}, vector<16xbf16>
+loops.func @copied(%X: !tir.buffer<[32], bf16>, %Y: !tir.buffer<[32], bf16>, %Z: !tir.buffer<[32], bf16>) noalias {
+  loops.for %i in (0, 32) vectorized {
+    %x = loops.load %X[%i] : !tir.buffer<[32], bf16> -> bf16
+    loops.store %x, %Y[%i] : !tir.buffer<[32], bf16>, bf16
+  }
+  loops.for %i in (0, 32) vectorized {
+    %x = loops.load %X[%i] : !tir.buffer<[32], bf16> -> bf16
+    %z = arith.negf %x : bf16
+    loops.store %z, %Z[%i] : !tir.buffer<[32], bf16>, bf16
+  }
+}
+
+// -----
+
+// An element that several lanes load is loaded once.
+
+// CHECK-LABEL: loops.func @repeated(
+// CHECK-NEXT:    %0 = loops.load %X[0] : {{.*}} -> vector<8xf32>
+// CHECK-NEXT:    %x = vector.shuffle %0, %0 [0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7] : vector<8xf32>, vector<8xf32>
+// CHECK-NEXT:    loops.store %x, %Y[0] : {{.*}}, vector<16xf32>
+// CHECK-NEXT:    %1 = loops.load %X[8] : {{.*}} -> vector<1xf32>
+// CHECK-NEXT:    vector.shuffle %1, %1 [0, 0] : vector<1xf32>, vector<1xf32>
+loops.func @repeated(%X: !tir.buffer<[9], f32>, %Y: !tir.buffer<[18], f32>) noalias {
+  loops.for %i in (0, 18) vectorized {
+    %x = loops.load %X[%i floordiv 2] : !tir.buffer<[9], f32> -> f32
+    loops.store %x, %Y[%i] : !tir.buffer<[18], f32>, f32
   }
 }
 

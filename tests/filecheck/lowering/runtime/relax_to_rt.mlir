@@ -282,6 +282,22 @@ relax.func impure @run_time(%c: !relax.tensor<[], i1>, %x: !relax.tensor<[n], f3
 
 // -----
 
+// What registered functions return of unknown shape becomes results, which may be the same.
+// CHECK-LABEL: rt.func @unknown(%x: !tir.buffer<[n], f32>) results tuple 0 signature
+relax.func impure @unknown(%x: !relax.tensor<[n], f32>) -> tuple<!relax.tensor<rank 1, f32>, !relax.tensor<*, ?>, !relax.tensor<rank 1, f32>> {
+  // CHECK: rt.call_packed "f" returns kept {{\[\[0, 2\]\]}} (%x) outs()
+  %y = relax.call_pure_packed "f"(%x) : (!relax.tensor<[n], f32>) -> !relax.tensor<rank 1, f32>
+  // CHECK-NEXT: rt.call_packed "g" returns kept {{\[\[\], \[1\]\]}} (%x) outs()
+  %z = relax.call_packed "g"(%x) : (!relax.tensor<[n], f32>) -> tuple<!relax.tensor<*, ?>, !relax.tensor<*, ?>>
+  // CHECK-NEXT: rt.call_packed "h" returns kept {{\[\[\]\]}} (%x) outs()
+  %v = relax.call_pure_packed "h"(%x) : (!relax.tensor<[n], f32>) -> !relax.tensor<*, f32>
+  %w = relax.tuple_get_item %z[1] : tuple<!relax.tensor<*, ?>, !relax.tensor<*, ?>> -> !relax.tensor<*, ?>
+  %t = relax.tuple(%y, %w, %y) : (!relax.tensor<rank 1, f32>, !relax.tensor<*, ?>, !relax.tensor<rank 1, f32>) -> tuple<!relax.tensor<rank 1, f32>, !relax.tensor<*, ?>, !relax.tensor<rank 1, f32>>
+  relax.return %t : tuple<!relax.tensor<rank 1, f32>, !relax.tensor<*, ?>, !relax.tensor<rank 1, f32>>
+}
+
+// -----
+
 // A call in place takes the memory of its argument, also that of users; a view of it is a copy.
 // CHECK-LABEL: rt.func @in_place(%x: !tir.buffer<[n], f32>, %v: !tir.buffer<[n, 1], f32>) results 1 written [0] {
 relax.func @in_place(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n, 1], f32> {

@@ -34,7 +34,25 @@ relax.func impure @main(%x: !relax.tensor<[n], f32>) -> !relax.object {
 // CHECK: 'main': expected 'relax.call_pure_packed' to give tensors of known shape and dtype, got !relax.tensor<rank 1, f32>
 relax.func @main(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
   %y = relax.call_pure_packed "f"(%x) : (!relax.tensor<[n], f32>) -> !relax.tensor<rank 1, f32>
-  relax.return %x : !relax.tensor<[n], f32>
+  %z = relax.call_pure_packed "f"(%y) : (!relax.tensor<rank 1, f32>) -> !relax.tensor<[n], f32>
+  relax.return %z : !relax.tensor<[n], f32>
+}
+
+// -----
+
+// CHECK: expected argument of 'relax.call_pure_packed' in 'main' to have a known shape and dtype, got !relax.tensor<rank 1, f32>
+relax.func @main(%x: !relax.tensor<[n], f32>) -> !relax.tensor<rank 1, f32> {
+  %y = relax.call_pure_packed "f"(%x) : (!relax.tensor<[n], f32>) -> !relax.tensor<rank 1, f32>
+  %z = relax.call_pure_packed "f"(%y) : (!relax.tensor<rank 1, f32>) -> !relax.tensor<[n], f32>
+  relax.return %y : !relax.tensor<rank 1, f32>
+}
+
+// -----
+
+// CHECK: expected result of 'main' to have a known shape and dtype, got !relax.tensor<rank 1, f32>
+relax.func private @main(%x: !relax.tensor<[n], f32>) -> !relax.tensor<rank 1, f32> {
+  %y = relax.call_pure_packed "f"(%x) : (!relax.tensor<[n], f32>) -> !relax.tensor<rank 1, f32>
+  relax.return %y : !relax.tensor<rank 1, f32>
 }
 
 // -----

@@ -104,6 +104,56 @@ tir.prim_func @rows(%X: !tir.buffer<[n, m], f32>, %Y: !tir.buffer<[n], f32>) {
 
 // -----
 
+// Rows of two dims, of which the inner one has many: each row stays in the cache for its second sum.
+// CHECK-LABEL: tir.prim_func @rows_of_two_dims
+// CHECK:         tir.for %i in (0, 3)
+// CHECK-NEXT:      tir.for %j in (0, 509)
+// CHECK-NEXT:        %M = tir.alloc_buffer : !tir.buffer<[1, 1], f32>
+// CHECK-NEXT:        tir.for %k in (0, 400) vectorized
+// CHECK-NEXT:          tir.block "M"
+// CHECK:             tir.for %k_1 in (0, 400) vectorized
+// CHECK-NEXT:          tir.block "Y"
+// CHECK-NOT:     tir.for
+tir.prim_func @rows_of_two_dims(%X: !tir.buffer<[3, 509, 400], f32>, %Y: !tir.buffer<[3, 509], f32>) {
+  %M = tir.alloc_buffer : !tir.buffer<[3, 509], f32>
+  tir.for %i in (0, 3) {
+    tir.for %j in (0, 509) {
+      tir.for %k in (0, 400) {
+        tir.block "M" (%vi: spatial (0, 3) = %i, %vj: spatial (0, 509) = %j, %vk: reduce (0, 400) = %k) reads (%X[%vi, %vj, %vk]) writes (%M[%vi, %vj]) {
+          tir.init {
+            %low = arith.constant 0xFF800000 : f32
+            tir.store %low, %M[%vi, %vj] : !tir.buffer<[3, 509], f32>
+          }
+          %t = tir.load %M[%vi, %vj] : !tir.buffer<[3, 509], f32>
+          %x = tir.load %X[%vi, %vj, %vk] : !tir.buffer<[3, 509, 400], f32>
+          %s = arith.maximumf %t, %x : f32
+          tir.store %s, %M[%vi, %vj] : !tir.buffer<[3, 509], f32>
+        }
+      }
+    }
+  }
+  tir.for %i in (0, 3) {
+    tir.for %j in (0, 509) {
+      tir.for %k in (0, 400) {
+        tir.block "Y" (%vi: spatial (0, 3) = %i, %vj: spatial (0, 509) = %j, %vk: reduce (0, 400) = %k) reads (%X[%vi, %vj, %vk], %M[%vi, %vj]) writes (%Y[%vi, %vj]) {
+          tir.init {
+            %zero = arith.constant 0.0 : f32
+            tir.store %zero, %Y[%vi, %vj] : !tir.buffer<[3, 509], f32>
+          }
+          %t = tir.load %Y[%vi, %vj] : !tir.buffer<[3, 509], f32>
+          %x = tir.load %X[%vi, %vj, %vk] : !tir.buffer<[3, 509, 400], f32>
+          %m = tir.load %M[%vi, %vj] : !tir.buffer<[3, 509], f32>
+          %d = arith.subf %x, %m : f32
+          %s = arith.addf %t, %d : f32
+          tir.store %s, %Y[%vi, %vj] : !tir.buffer<[3, 509], f32>
+        }
+      }
+    }
+  }
+}
+
+// -----
+
 // What another iteration makes is not there yet: the nests stay apart.
 // CHECK-LABEL: tir.prim_func @reversed
 // CHECK-NEXT:    %T = tir.alloc_buffer : !tir.buffer<[4, 4], f32>

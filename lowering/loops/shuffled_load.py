@@ -1,10 +1,13 @@
-"""Strided vector loads of small strides: load contiguous vectors and shuffle them.
+"""Vector loads whose lanes are near each other: load contiguous vectors and shuffle them.
 
 ::
 
     %x = loops.load %X[%j * 2]       ⇒     %a = loops.load %X[0] : … -> vector<4xf32>
     (four lanes)                           %b = loops.load %X[3] : … -> vector<4xf32>
                                            %x = vector.shuffle %a, %b [0, 2, 5, 7]
+
+    %x = loops.load %X[%j floordiv 2]  ⇒   %a = loops.load %X[0] : … -> vector<2xf32>
+                                           %x = vector.shuffle %a, %a [0, 0, 1, 1]
 
 The last vector ends with the element of the last lane.
 """
@@ -17,36 +20,40 @@ from xdsl.dialects.builtin import DenseArrayBase, VectorType, i64
 from xdsl.dialects.vector import ShuffleOp
 from xdsl.ir import SSAValue
 
-from ...dialects.int_expr import Atom, IntExpr
-from ...dialects.tir.types import BufferType
-from ..analysis.strides import lane_step
 from ..scope import Scope
 
-MAX_STRIDE = 4
-"""Larger strides are loaded element by element: most of the loaded vectors would be unused."""
+MOST_VECTORS = 4
+"""Lanes that are further apart are loaded element by element: most of the loaded vectors would be
+unused."""
 
 
-def stride_of(indices: Sequence[IntExpr], buffer: BufferType, lane: Atom) -> int | None:
-    """The stride between lanes in the last dim, if it is a small constant."""
-    step = lane_step(buffer, indices, lane)
-    stride = None if step is None else step.constant
-    return stride if stride and abs(stride) <= MAX_STRIDE else None
+def is_near(offsets: Sequence[int] | None) -> bool:
+    """Whether lanes with these offsets in a row, if they are known, are in a few vectors."""
+    if offsets is None:
+        return False
+    return max(offsets) - min(offsets) < MOST_VECTORS * len(offsets)
 
 
-def strided_load(
-    load: Callable[[int], SSAValue], stride: int, type_: VectorType, scope: Scope
+def shuffled_load(
+    load: Callable[[int, int], SSAValue], offsets: Sequence[int], type_: VectorType, scope: Scope
 ) -> SSAValue:
-    """Emit the lanes of a vector; `load` emits the contiguous vector at an offset."""
-    width = type_.get_shape()[0]
-    lowest = min(0, stride * (width - 1))
-    offsets = [stride * lane - lowest for lane in range(width)]
-    last = max(offsets) + 1 - width
-    starts = sorted({min(piece * width, last) for piece in range(abs(stride))})
-    pieces = [load(lowest + first) for first in starts]
+    """Emit the lanes of a vector, each at its offset; `load` emits a contiguous vector.
+
+    Its arguments are the offset of the first element and the number of elements.
+    """
+    width, lowest = len(offsets), min(offsets)
+    offsets = [offset - lowest for offset in offsets]
+    length = max(offsets) + 1
+    if length <= width:
+        piece = load(lowest, length)
+        return shuffle(piece, piece, offsets, type_, scope)
+    last = length - width
+    starts = [min(first, last) for first in range(0, length, width)]
+    pieces = [load(lowest + first, width) for first in starts]
     sources = [next(p for p, first in enumerate(starts) if o < first + width) for o in offsets]
     # Lanes of the first vector are not in place until the first shuffle.
     result, places = pieces[0], offsets
-    for number, piece in enumerate(pieces[1:] or pieces, start=int(len(pieces) > 1)):
+    for number, piece in enumerate(pieces[1:], start=1):
         order = [
             width + offset - starts[number] if source == number else min(place, width - 1)
             for source, offset, place in zip(sources, offsets, places, strict=True)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..dialects import tir
-from ..ir.function import PrimFunc
-from ..lowering.schedule.tensorize import INTRINSICS
+from ...dialects import tir
+from ...ir.function import PrimFunc
+from ...lowering.schedule.tensorize import INTRINSICS
 
 
 class TensorIntrin:

@@ -1,0 +1,102 @@
+"""`expand-tuple-arguments`: private functions get the fields of tuples as parameters.
+
+::
+
+    %t = relax.tuple(%a, %b) : …                     %t = relax.tuple(%a, %b) : …
+    %y = relax.call @func(%t) : …             ⇒      %y = relax.call @func(%a, %b) : …
+    relax.func private @func(%t: tuple<…>)           relax.func private @func(%t_0: …, %t_1: …)
+
+Tuples in tuples are expanded too. TVM's ``ExpandTupleArguments``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr, TupleType
+from xdsl.ir import Operation, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from ...dialects import relax
+from ...dialects.parameters import value_hint
+from ..functions import graph_functions, private_calls, unique_name
+from .canonicalize_bindings import canonicalize_bindings
+
+
+def expand_tuple_arguments(func: relax.FuncOp, calls: Sequence[relax.CallOp]) -> None:
+    """Replace the tuples among the parameters of a function by their fields, in place."""
+    names, block = list(func.names), func.body.block
+    while position := _first_tuple(func):
+        index = position - 1
+        param, name = block.args[index], names.pop(index)
+        types = param.type.types.data if isinstance(param.type, TupleType) else ()
+        fields: list[SSAValue] = []
+        for i, type_ in enumerate(types):
+            field = block.insert_arg(type_, index + 1 + i)
+            own = unique_name(f"{name}_{i}", names)
+            names.insert(index + i, own)
+            field.name_hint = value_hint(own)
+            fields.append(field)
+        made = relax.TupleOp(fields)
+        Rewriter.insert_op(made, InsertPoint.at_start(block))
+        param.replace_all_uses_with(made.result)
+        block.erase_arg(param)
+    func.param_names = ArrayAttr([StringAttr(n) for n in names])
+    for call in calls:
+        _expand_call(call)
+
+
+def _first_tuple(func: relax.FuncOp) -> int:
+    """The number of the first parameter that is a tuple, counted from 1; 0 if there is none."""
+    found = (i for i, p in enumerate(func.params, 1) if isinstance(p.type, TupleType))
+    return next(found, 0)
+
+
+def _expand_call(call: relax.CallOp) -> None:
+    made: list[Operation] = []
+    args = [field for arg in call.args for field in _fields(arg, made)]
+    new = relax.CallOp(call.callee_name, args, call.result.type)
+    new.location, new.result.name_hint = call.location, call.result.name_hint
+    Rewriter.insert_op(made, InsertPoint.before(call))
+    Rewriter.replace_op(call, new)
+
+
+def _fields(value: SSAValue, made: list[Operation]) -> list[SSAValue]:
+    """The values of a tuple that are no tuples; operations added to `made` extract them."""
+    if not isinstance(value.type, TupleType):
+        return [value]
+    if isinstance(owner := value.owner, relax.TupleOp):
+        return [field for part in owner.fields for field in _fields(part, made)]
+    found: list[SSAValue] = []
+    for index in range(len(value.type.types.data)):
+        item = relax.TupleGetItemOp(value, index)
+        made.append(item)
+        found += _fields(item.result, made)
+    return found
+
+
+@dataclass(frozen=True)
+class ExpandTupleArgumentsPass(ModulePass):
+    """Replace tuples among the parameters of private functions by their fields."""
+
+    name = "expand-tuple-arguments"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for func in graph_functions(op):
+            calls = private_calls(op, func)
+            if calls and _first_tuple(func):
+                callers = dict.fromkeys(_caller(call) for call in calls)
+                expand_tuple_arguments(func, calls)
+                for changed in (func, *callers):
+                    canonicalize_bindings(changed)
+
+
+def _caller(op: Operation) -> relax.FuncOp:
+    while not isinstance(op, relax.FuncOp):
+        parent = op.parent_op()
+        assert parent is not None
+        op = parent
+    return op
