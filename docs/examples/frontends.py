@@ -152,7 +152,7 @@ with torch.no_grad():
 # %% relax.frontend.torch.dynamo relax.frontend.torch.dynamo_capture_subgraphs
 import torch
 
-from xrelax.relax.frontend.torch.dynamo import dynamo_capture_subgraphs
+from xrelax.relax.frontend.torch import dynamo, dynamo_capture_subgraphs
 
 
 def function(x):
@@ -161,6 +161,7 @@ def function(x):
 
 
 print(dynamo_capture_subgraphs(function, torch.ones(3)))
+assert dynamo.dynamo_capture_subgraphs is dynamo_capture_subgraphs
 
 # %% relax.frontend.onnx relax.frontend.onnx.from_onnx
 import onnx

@@ -28,7 +28,7 @@ def axes_of(x: Value, dim: Dims) -> list[int]:
 
 
 def reduced(ctx: Context, operator: str, x: Value, dim: Dims, keepdim: bool) -> Value:
-    """A reduction over dims, all for None; a tensor of rank 0 stays as it is."""
+    """A reduction over dims, all for None; a tensor of rank 0 is unchanged."""
     if not dims_of(x):
         return x
     axes = [dim] if isinstance(dim, int) else list(dim or ()) or None
