@@ -72,6 +72,9 @@ class arith:
     from .te.ranges import IntervalSet as IntSet
     from .te.ranges import IntervalSet as IntervalSet
     from .te.ranges import ModularSet as ModularSet
+    from .te.region_bounds import estimate_region_lower_bound as estimate_region_lower_bound
+    from .te.region_bounds import estimate_region_lower_bound as estimate_region_strict_bound
+    from .te.region_bounds import estimate_region_upper_bound as estimate_region_upper_bound
 
     class analyzer:
         from .te.analyzer import Analyzer as Analyzer

@@ -11,6 +11,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from ..backend.target import Target
 from ..compilation import compile_module
+from ..debugging.debugger import Debugger
 from ..dialects import get_context, relax
 from ..dialects.diagnostics import verify
 from ..inspection import module_of, with_deep_stack, without_collector
@@ -20,6 +21,7 @@ from ..ir.operators import tensor_data
 from ..lowering.functions import graph_functions
 from ..lowering.graph.bind_params import bind_params
 from ..pipeline import passes_before
+from ..profiling.profiler import Profiler
 from ..runtime.executable import Executable
 from .apply_database import apply_database
 from .arguments import Range
@@ -141,12 +143,11 @@ def compile_relax(
     enable_warning: bool = False,
 ) -> Executable:
     """Build a module with the schedules of a database; raises as `relax.build`."""
-    from ..driver import inspect_with  # which imports this package on demand
-
     resolved = Target(target)
     tuned = tuned_module(bound(mod, params), database, resolved, enable_warning).op
     executable = with_deep_stack(tuned, lambda: compile_module(tuned, resolved))
-    inspect_with(executable, tuned, resolved)
+    executable.profiler = Profiler(tuned, resolved)
+    executable.debugger = Debugger(tuned, resolved)
     return executable
 
 

@@ -111,12 +111,6 @@ MODULES = [
         "expected an operator or function of Relax, got 'missing'",
         "missing",
     ),
-    (
-        "R.matmul(lv, w)",
-        "cls.scale(lv, w)",
-        "expected a graph function of the module, got 'scale'",
-        "cls.scale",
-    ),
     ("R.matmul(lv, w)", "cls.main(lv)", "'main' expects 2 arguments, got 1", "cls.main"),
     ("R.matmul(lv, w)", "lv @ T", "expected a value of the graph, got 'T'", "T"),
     ("R.matmul(lv, w)", "lv[0]", None, "lv[0]"),

@@ -1,6 +1,6 @@
+// RUN: xrelax-opt %s -p to-non-dataflow,remove-purity-checking,call-tir-rewrite,static-plan-block-memory,lower-alloc-tensor,kill-after-last-use --split-input-file | filecheck %s --check-prefix=KILL
 // RUN: xrelax-opt %s -p to-non-dataflow,remove-purity-checking,call-tir-rewrite --split-input-file | filecheck %s --check-prefix=CALLS
 // RUN: xrelax-opt %s -p to-non-dataflow,remove-purity-checking,call-tir-rewrite,static-plan-block-memory --split-input-file | filecheck %s
-// RUN: xrelax-opt %s -p to-non-dataflow,remove-purity-checking,call-tir-rewrite,static-plan-block-memory,lower-alloc-tensor,kill-after-last-use --split-input-file | filecheck %s --check-prefix=KILL
 
 // Of a chain, %c gets the storage of %a, which grows. The result is not planned.
 
