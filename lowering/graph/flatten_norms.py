@@ -16,6 +16,7 @@ Reshapes are views. The vectors of a long row have no remainder in each line of 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -49,13 +50,18 @@ def _flatten(op: AffineNormOp) -> None:
         assert known is not None
         return build("reshape", value, shape=[*known[:kept], product(known[kept:])])
 
-    affine = op.gamma, op.beta
+    affine, changed = (op.gamma, op.beta), dict[str, Any](axes=[first])
     if isinstance(op, LayerNormOp):
         if any(dims_of(value) is None for value in affine):
             return
         affine = tuple(flat(value, 0) for value in affine)
+    else:
+        (channel,) = op.affine_axes(len(dims), attributes)
+        if channel in axes:
+            return
+        changed["channel_axis"] = channel
     name = op.name.removeprefix("relax.")
-    rows = build(name, flat(op.data, first), *affine, **attributes | {"axes": [first]})
+    rows = build(name, flat(op.data, first), *affine, **attributes | changed)
     replace_result(op, build("reshape", rows, shape=list(dims)))
 
 

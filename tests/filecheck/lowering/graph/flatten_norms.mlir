@@ -27,3 +27,13 @@ relax.func @kept(%x: !relax.tensor<[4, 3, 5], f32>, %g: !relax.tensor<[5], f32>,
   %b = relax.nn.layer_norm %a, %h, %h {axes = array<i64: 0, 1>} : !relax.tensor<[4, 3, 5], f32>, !relax.tensor<[4, 3], f32>, !relax.tensor<[4, 3], f32> -> !relax.tensor<[4, 3, 5], f32>
   relax.return %b : !relax.tensor<[4, 3, 5], f32>
 }
+
+// A channel axis that is counted from the end, and one that is normalized itself.
+// CHECK-LABEL: relax.func @channels
+// CHECK:         relax.nn.group_norm %{{.*}} {num_groups = 4 : i64, channel_axis = 1 : i64, axes = array<i64: 2>}
+// CHECK:         relax.nn.instance_norm %{{.*}} {channel_axis = 1 : i64, axes = array<i64: 1, 2, 3>}
+relax.func @channels(%x: !relax.tensor<[n, 8, h, w], f32>, %g: !relax.tensor<[8], f32>) -> !relax.tensor<[n, 8, h, w], f32> {
+  %y = relax.nn.group_norm %x, %g, %g {num_groups = 4 : i64, channel_axis = -3 : i64, axes = array<i64: -2, -1>} : !relax.tensor<[n, 8, h, w], f32>, !relax.tensor<[8], f32>, !relax.tensor<[8], f32> -> !relax.tensor<[n, 8, h, w], f32>
+  %z = relax.nn.instance_norm %y, %g, %g {channel_axis = 1 : i64, axes = array<i64: 1, 2, 3>} : !relax.tensor<[n, 8, h, w], f32>, !relax.tensor<[8], f32>, !relax.tensor<[8], f32> -> !relax.tensor<[n, 8, h, w], f32>
+  relax.return %z : !relax.tensor<[n, 8, h, w], f32>
+}
