@@ -117,7 +117,7 @@ def inline_block(definition: Definition, drops_roundings: bool = False) -> Inlin
     """`compute_inline` without updating the declared regions of other blocks.
 
     With `drops_roundings` a result that is rounded to a shorter float, and is not the mere
-    conversion of an element, is used in its own precision.
+    conversion of an element, is used in its own precision, if none of its uses is in `STEPS`.
     """
     uses = _inlinable_uses(definition)
     buffer = definition.store.buffer
@@ -268,6 +268,8 @@ def _replace_loads(
     numbering = Values()
     known: dict[tuple[Block | None, tuple[IntExpr, ...]], SSAValue] = {}
     copies: list[Operation] = []
+    # What compares an element with another one's result needs the same roundings in both.
+    drops_roundings = drops_roundings and not any(map(_is_stepped, loads))
     for load in loads:
         values = Values()
         indices = values.exprs(load.indices, load.operands_)
@@ -289,16 +291,21 @@ def _replace_loads(
             op.erase()
 
 
+def _is_stepped(load: tir.LoadOp) -> bool:
+    """Whether one of the `STEPS` uses the result of a load, extended to a longer float."""
+    extended = (use.operation for use in load.result.uses)
+    users = (u for op in extended if isinstance(op, ExtFOp) for u in op.result.uses)
+    return any(user.operation.name in STEPS for user in users)
+
+
 def _drop_rounding(value: SSAValue, load: tir.LoadOp) -> None:
-    """Let what extends the result of a load use a value before it is rounded, unless it steps."""
+    """Let what extends the result of a load use a value before it is rounded."""
     rounding = value.owner
     if not isinstance(rounding, TruncFOp) or isinstance(rounding.input.owner, tir.LoadOp):
         return
     for use in list(load.result.uses):
         extended = use.operation
-        if not isinstance(extended, ExtFOp) or extended.result.type != rounding.input.type:
-            continue
-        if not any(u.operation.name in STEPS for u in extended.result.uses):
+        if isinstance(extended, ExtFOp) and extended.result.type == rounding.input.type:
             Rewriter.replace_op(extended, [], [rounding.input])
 
 

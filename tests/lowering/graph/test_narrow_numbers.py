@@ -7,6 +7,7 @@ from xdsl.dialects.builtin import StringAttr
 from xrelax import relax
 from xrelax.dialects.attributes import PRECISION
 from xrelax.inspection import stage_text
+from xrelax.runtime.tensor import array
 from xrelax.script import from_source
 
 RNG = np.random.default_rng(0)
@@ -116,6 +117,22 @@ def test_integers_stay_what_they_are():
     flat = x.reshape(8, 32).T
     np.testing.assert_array_equal(found, np.concatenate([flat, flat[1:3]]))
     assert "quantize" not in stage_text(function, "relax")
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_an_argmax_of_what_its_kernel_computes(dtype):
+    """The largest number is rounded like those that it is compared with."""
+    net = f"""
+@R.function
+def main(x: R.Tensor((3, 37), "{dtype}"), y: R.Tensor((3, 37), "{dtype}")):
+    return R.argmax(R.nn.relu(R.add(R.multiply(x, y), x)), axis=1)
+"""
+    x, y = draw(3, 37), draw(3, 37)
+    operands = [array(v, dtype=dtype) for v in (x, y)]
+    found = relax.build(from_source(net))(*operands).numpy()
+    result = x * y + x
+    largest = np.take_along_axis(result, found[:, None], 1)[:, 0]
+    np.testing.assert_allclose(largest, result.max(1), rtol=3e-2)
 
 
 @pytest.mark.parametrize("scale", [1e-30, 3.7e-12, 0.1, 0.2999999, 255.0, 1e30])
