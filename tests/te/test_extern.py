@@ -85,6 +85,16 @@ def test_what_extern_refuses():
             ValueError,
             "expected 1 dtypes for 'extern', got 2",
         ),
+        (
+            lambda: te.extern((4,), [x], lambda i, o: tir.call_extern("", "f", o[0].data, y[0])),
+            ValueError,
+            "expected 'y' among the inputs of 'extern'",
+        ),
+        (
+            lambda: te.extern((4,), x, lambda i, o: tir.call_extern("", "f", o[0].data)),
+            TypeError,
+            "expected a list of tensors, got the tensor 'x'",
+        ),
     ):
         with pytest.raises(kind, match=message):
             wrong()
