@@ -22,6 +22,11 @@ FORMS = [
         'with T.attr(T.comm_reducer(lambda x, y: x + y, [0]), "reduce_scope", "x"):',
         "got 'reduce_scope'",
     ),
+    (
+        'for i in range(4):\n        with T.attr(i, "reduce_scope", "x"):\n            A[i] = 1',
+        'with T.attr(T.Cast("int32", i), "reduce_scope", "x"):',
+        "got 'reduce_scope'",
+    ),
 ]
 
 
