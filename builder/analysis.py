@@ -174,7 +174,9 @@ def udchain(block: DataflowBlock | Function) -> dict[Var, list[Var]]:
 
 def all_global_vars(func: Function) -> list[GlobalVar]:
     """The functions of the module that a function calls."""
-    names = [op.callee_name for op in func.op.walk() if isinstance(op, relax.SymbolCallOp | relax.LoopOp)]
+    names = [
+        op.callee_name for op in func.op.walk() if isinstance(op, relax.SymbolCallOp | relax.LoopOp)
+    ]
     return [GlobalVar(name) for name in dict.fromkeys(names)]
 
 
