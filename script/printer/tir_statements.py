@@ -175,7 +175,7 @@ class Statements:
         self.nested(f"with {header}:", op.body.block)
 
     def _call(self, op: OpaqueCallOp) -> None:
-        if self._is_inlined(op):
+        if self._is_inlined(op) or (op.result is not None and _is_typed_handle(op)):
             self._bind(op)
         else:
             self.writer.line(f"T.evaluate({opaque_call(self.expressions, op)})")

@@ -81,6 +81,8 @@ def test_calls_of_kernels():
         from_source(MODULE.replace("Mod.square(A[3])", "Mod.cube(A[3])"))
     with pytest.raises(ScriptError, match="expected 1 arguments of 'square', got 2"):
         from_source(MODULE.replace("Mod.square(A[3])", "Mod.square(A[3], A[2])"))
+    with pytest.raises(Exception, match="a kernel without calls of others, got one of 'square'"):
+        tvm.build(from_source(MODULE.replace("Mod.fill(A.data, T.int32(4))", "pass")))
 
 
 JUMPS = [

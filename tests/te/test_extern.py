@@ -120,3 +120,7 @@ def test_prim_funcs_compute_tensors():
         te.extern_primfunc([te.placeholder((5,))], doubled)
     with pytest.raises(ValueError, match="expected 1 inputs of 'extern', got 2"):
         te.extern_primfunc([x, y], doubled)
+    with pytest.raises(TypeError, match="expected a PrimFunc for 'extern', got int"):
+        te.extern_primfunc([x], 3)
+    with pytest.raises(TypeError, match="expected a list of tensors, got the tensor 'x'"):
+        te.extern_primfunc(x, doubled)
