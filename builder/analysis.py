@@ -174,9 +174,8 @@ def udchain(block: DataflowBlock | Function) -> dict[Var, list[Var]]:
 
 def all_global_vars(func: Function) -> list[GlobalVar]:
     """The functions of the module that a function calls."""
-    names = [
-        op.callee_name for op in func.op.walk() if isinstance(op, relax.SymbolCallOp | relax.LoopOp)
-    ]
+    calls = (o for o in func.op.walk() if isinstance(o, relax.SymbolCallOp | relax.LoopOp))
+    names = [op.callee_name for op in calls]
     return [GlobalVar(name) for name in dict.fromkeys(names)]
 
 
