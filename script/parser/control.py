@@ -11,7 +11,7 @@ from xdsl.ir import Block, Operation, Region
 from ...dialects import tir
 from ...te.arithmetic import cast
 from ...te.expr import PrimExpr
-from .buffers import DataPointer
+from .buffers import Alias, DataPointer
 from .statement_reader import StatementReader
 
 RETURNS = ("T.ret", "T.Return")
@@ -98,5 +98,5 @@ class ControlParser:
         is_value = is_value or self.statements.called(node) == "T.Cast"  # a loop variable in print
         value = self.exprs.eval(node) if is_value else None
         if isinstance(value, DataPointer):
-            return value.buffer
+            return value.buffer.base if isinstance(value.buffer, Alias) else value.buffer
         return value if isinstance(value, PrimExpr) else None
