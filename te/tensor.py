@@ -93,7 +93,7 @@ class Tensor:
         return TensorSlice(self, ())[indices]
 
     def __iter__(self) -> Any:
-        # Python would subscript the tensor with 0, 1, …, of which each is an element, for ever.
+        # Python's own iteration subscripts with 0, 1, … until an error, which never comes.
         raise TypeError(f"expected a list of tensors, got the tensor '{self.name}'")
 
     def __add__(self, other: Any) -> Any:
