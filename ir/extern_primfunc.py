@@ -31,20 +31,21 @@ def extern_primfunc(
     The inputs stand for the parameters that it reads, in order, also those that it updates in
     place. If it updates all that it writes, the last of these parameters is the output. TVM's
     ``te.extern_primfunc``. Raises ValueError for inputs that do not have the shapes and dtypes of
-    the parameters, and for a PrimFunc with scalars or symbols.
+    the parameters, and for a PrimFunc with scalars or symbols, and TypeError for anything else.
     """
-    func = primfunc.op
-    assert isinstance(func, PrimFuncOp)
-    inputs, outputs = _roles(func)
-    if len(inputs) != len(input_tensors):
-        raise ValueError(f"expected {len(inputs)} inputs of '{name}', got {len(input_tensors)}")
-    given = dict(zip(inputs, input_tensors, strict=True))
+    func = getattr(primfunc, "op", None)
+    if not isinstance(func, PrimFuncOp):
+        raise TypeError(f"expected a PrimFunc for '{name}', got {type(primfunc).__name__}")
+    (inputs, outputs), tensors = _roles(func), list(input_tensors)
+    if len(inputs) != len(tensors):
+        raise ValueError(f"expected {len(inputs)} inputs of '{name}', got {len(tensors)}")
+    given = dict(zip(inputs, tensors, strict=True))
     for param, tensor in given.items():
         dims = [dim_expr(d) for d in tensor.shape]
         if (own := BufferType.of(dims, element_type(tensor.dtype))) != param.type:
             shown = Buffer(param).name
             raise ValueError(f"expected '{shown}' of '{name}' to be {param.type}, got {own}")
-    call = KernelCall(name, (), (), tag=joined(tag), sources=tuple(input_tensors), kernel=func)
+    call = KernelCall(name, (), (), tag=joined(tag), sources=tuple(tensors), kernel=func)
     for position, param in enumerate(outputs):
         type_ = cast(BufferType, param.type)
         title = f"{name}.v{position}" if len(outputs) > 1 else name

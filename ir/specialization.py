@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from xdsl.dialects.builtin import ArrayAttr, StringAttr
+from xdsl.dialects.builtin import ArrayAttr, IndexType, StringAttr
 from xdsl.ir import BlockArgument
 
 from ..dialects.dims import dim_of
@@ -18,14 +18,14 @@ from .buffers import Buffer
 def specialize(func: PrimFuncOp, values: Mapping[Any, Any]) -> PrimFuncOp:
     """A copy of a PrimFunc whose parameters are these; see `PrimFunc.specialize`."""
     symbols: dict[str, IntExpr] = {}
-    numbers = [n for n, p in zip(func.names, func.params, strict=True) if not _is_buffer(p)]
+    numbers = {n: p for n, p in zip(func.names, func.params, strict=True) if not _is_buffer(p)}
     for key, value in values.items():
         if isinstance(key, Buffer):
             for expr, given in _pairs(key, value):
                 if isinstance(atom := expr.as_atom, Sym):
                     _set(symbols, atom.name, given, key.name)
         elif (name := str(key)) in numbers:
-            _set(symbols, name, dim_of(value), name)
+            _set(symbols, name, _integer(name, numbers[name], value), name)
         else:
             raise ValueError(f"expected parameters of '{func.sym_name.data}', got {key!r}")
     for key, value in values.items():
@@ -42,6 +42,14 @@ def specialize(func: PrimFuncOp, values: Mapping[Any, Any]) -> PrimFuncOp:
 
 def _is_buffer(param: BlockArgument) -> bool:
     return isinstance(param.type, BufferType)
+
+
+def _integer(name: str, param: BlockArgument, value: Any) -> IntExpr:
+    """The value of a parameter: an integer, which may be negative, or one over symbols."""
+    if not isinstance(param.type, IndexType):
+        raise ValueError(f"expected '{name}' to be an integer or a buffer, got {param.type}")
+    is_int = isinstance(value, int) and not isinstance(value, bool)
+    return IntExpr.of(int(value)) if is_int else dim_of(value)
 
 
 def _pairs(param: Buffer, value: Any) -> list[tuple[IntExpr, IntExpr]]:
@@ -61,7 +69,7 @@ def _check(param: Any, value: Any, symbols: Mapping[str, IntExpr]) -> None:
     """Raise ValueError where a parameter is not like another buffer, with values of symbols."""
     atoms: dict[Atom, IntExpr] = {Sym(name): e for name, e in symbols.items()}
     for expr, given in _pairs(param, value) if isinstance(param, Buffer) else ():
-        if (expr.substitute(atoms) - given).constant not in (0, None):
+        if (expr.substitute(atoms) - given).constant != 0:
             raise ValueError(
                 f"expected a buffer like {param.type} for '{param.name}', got {value.type}"
             )

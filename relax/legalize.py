@@ -20,7 +20,7 @@ class LegalizeOps(Pass):
     `customize_legalize_map` has functions by names of operators, such as ``relax.add``. They get a
     BlockBuilder and the call, and return the expression that replaces it, such as
     ``bb.call_te(topi.add, *call.args)``. Operators named `skip_ops` stay. Raises ValueError for a
-    name that is no operator's.
+    name that is no operator's, and TypeError for anything but a function.
     """
 
     info = PassInfo("legalize-ops")
@@ -33,7 +33,11 @@ class LegalizeOps(Pass):
     ):
         self.custom, self.skip_ops = dict(customize_legalize_map or {}), tuple(skip_ops or ())
         for name in (*self.custom, *self.skip_ops):
-            Op.get(name)
+            Op.get(str(name))
+        for name, function in self.custom.items():
+            if not callable(function):
+                shown = type(function).__name__
+                raise TypeError(f"expected a function for '{name}', got {shown}")
 
     def transform(self, mod: IRModule, ctx: PassContext) -> IRModule:
         if self.custom:

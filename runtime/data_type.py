@@ -24,7 +24,7 @@ class DataType(str):
     lanes: int
 
     def __new__(cls, name: str) -> DataType:
-        match = _NAME.fullmatch(name)
+        match = _NAME.fullmatch(str(name))
         if match is None:
             raise ValueError(f"expected a data type such as float32 or int8x4, got '{name}'")
         made = super().__new__(cls, name)

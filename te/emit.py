@@ -133,6 +133,8 @@ class Emitter(ScalarBuilder):
                 self.meanings[expr.var] = self.value(expr.value)
                 return self.value(expr.body)
             case ExternCall():
+                if expr.dtype == "void":
+                    raise TypeError(f"expected a call with a result, got '{expr.callee}' of void")
                 return self.extern_call(expr).results[0]
             case Reduce():
                 raise TypeError("expected a reduction to be the whole body of a compute")

@@ -11,7 +11,7 @@ from .arithmetic import convert, dim_expr
 from .expr import ExternCall, Load, PrimExpr
 from .extern import Extern, IRBuilder
 from .tag import joined
-from .tensor import ShapeLike, Tensor, shape_of
+from .tensor import ShapeLike, Tensor, nodes_of, shape_of
 
 
 @dataclass(frozen=True)
@@ -55,6 +55,9 @@ class ExternBuffer:
         given = cast("tuple[Any, ...]", indices if isinstance(indices, tuple) else (indices,))
         return self.tensor(*given)
 
+    def __iter__(self) -> Any:
+        return iter(self.tensor)
+
 
 def call_extern(dtype: str, func_name: str, *args: Any) -> ExternCall:
     """A call of a C function in the process, for its result of a dtype; "" or "void" for effects.
@@ -81,8 +84,8 @@ def extern(
 
     ``fcompute(inputs, outputs)`` returns one or several calls of `call_extern`. The dtypes are by
     default those of the inputs. TVM's ``te.extern``. Raises ValueError where inputs of several
-    dtypes leave it open, or for another number of dtypes than of shapes, and TypeError where
-    `fcompute` returns anything else.
+    dtypes leave it open, for another number of dtypes than of shapes, or where the calls get other
+    tensors, and TypeError where `fcompute` returns anything else.
     """
     shapes = _shapes(shape)
     definition = Extern(name, (), (), tag=joined(tag), attrs=dict(attrs or {}))
@@ -96,6 +99,7 @@ def extern(
     )
     placeholders = [[ExternBuffer(t) for t in ts] for ts in (inputs, definition.outputs)]
     calls = _calls(name, fcompute(*placeholders))
+    _verify_reads(name, calls, [*inputs, *definition.outputs])
     definition.input_placeholders, definition.output_placeholders = map(tuple, placeholders)
 
     def evaluate(ib: IRBuilder) -> None:
@@ -135,3 +139,13 @@ def _calls(name: str, found: Any) -> list[ExternCall]:
             shown = type(call).__name__
             raise TypeError(f"expected call_extern(…) as the computation of '{name}', got {shown}")
     return calls
+
+
+def _verify_reads(name: str, calls: Sequence[ExternCall], known: Sequence[Tensor]) -> None:
+    """Raise ValueError unless calls get only the memory and elements of these tensors."""
+    every = list(nodes_of(*calls))
+    read = [e.source for e in every if isinstance(e, Load)]
+    read += [a for e in every if isinstance(e, ExternCall) for a in e.args if isinstance(a, Tensor)]
+    for tensor in read:
+        if tensor not in known:
+            raise ValueError(f"expected '{tensor.name}' among the inputs of '{name}'")

@@ -72,7 +72,7 @@ def scan(
     first, later, states = (
         [t] if isinstance(t, Tensor) else list(t) for t in (init, update, state_placeholder)
     )
-    if not len(first) == len(later) == len(states):
+    if not len(first) == len(later) == len(states) or not states:
         counts = f"{len(first)}, {len(later)} and {len(states)}"
         raise ValueError(f"expected as many init, update and state tensors, got {counts}")
     _verify(name, first, later, states)

@@ -92,6 +92,10 @@ class Tensor:
     def __getitem__(self, indices: ExprLike | tuple[ExprLike, ...]) -> Any:
         return TensorSlice(self, ())[indices]
 
+    def __iter__(self) -> Any:
+        # Python's own iteration subscripts with 0, 1, … until an error, which never comes.
+        raise TypeError(f"expected a list of tensors, got the tensor '{self.name}'")
+
     def __add__(self, other: Any) -> Any:
         return self.topi["add"](self, other)
 
@@ -135,6 +139,9 @@ class TensorSlice:
         every = (*self.indices, *more)
         is_part = more and len(every) < len(self.tensor.shape)
         return TensorSlice(self.tensor, every) if is_part else self.tensor(*every)
+
+    def __iter__(self) -> Any:
+        return iter(self.tensor)
 
 
 class PlaceholderOp:
@@ -198,10 +205,10 @@ class Compute:
     def nodes(self) -> Iterator[PrimExpr]:
         """Every node of the expressions."""
         for expr in self.expressions():
-            yield from _nodes(expr)
+            yield from nodes_of(expr)
 
 
-def _nodes(*exprs: PrimExpr) -> Iterator[PrimExpr]:
+def nodes_of(*exprs: PrimExpr) -> Iterator[PrimExpr]:
     """The nodes of expressions from the outside to the inside, each object once."""
     seen: dict[int, PrimExpr] = {}  # keeps the objects, whose numbers are not used again
     work = list(reversed(exprs))
@@ -283,7 +290,7 @@ def verify_reductions(name: str, bodies: Sequence[PrimExpr]) -> None:
     first = bodies[0] if bodies else None
     for position, body in enumerate(bodies):
         parts = body.children() if isinstance(body, Reduce) else [body]
-        if any(isinstance(e, Reduce) for e in _nodes(*parts)):
+        if any(isinstance(e, Reduce) for e in nodes_of(*parts)):
             raise OpError(f"expected a reduction to be the whole body of '{name}'")
         if not isinstance(first, Reduce) and not isinstance(body, Reduce):
             continue

@@ -9,6 +9,7 @@ from xdsl.dialects.builtin import FunctionType, TupleType, i8
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from ...dialects import relax, rt, tir
+from ...dialects.bounds import is_non_negative
 from ...dialects.diagnostics import Diagnostic
 from ...dialects.int_expr import IntExpr
 from ...dialects.relax.operators.views import MemoryViewOp
@@ -284,7 +285,14 @@ class _FunctionConverter(SizeConverter):
 
     def convert_storage_tensor(self, op: relax.StorageTensorOp) -> None:
         type_ = buffer_type(op.result.type, f"a tensor of {self.label}")
-        view = rt.ViewOp(self.storage[op.storage], op.offset.data, type_)
+        storage, offset = self.storage[op.storage], op.offset.data
+        (size,) = buffer_dims(storage)
+        end = offset + type_.size_in_bytes()
+        if not is_non_negative(size - end):
+            what = "a tensor" if op.result.name_hint is None else f"'{op.result.name_hint}'"
+            where = f"expected {what} in {self.label} within the storage"
+            self.require([rt.AssertOp(size, "ge", end, f"{where} of {{0}} bytes, got {{1}}")])
+        view = rt.ViewOp(storage, offset, type_)
         self.define((op.result, 0), view, view.result)
 
     def convert_return(self, op: relax.ReturnOp) -> None:

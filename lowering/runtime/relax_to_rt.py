@@ -45,7 +45,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from ...dialects import relax, rt, tir
 from ...dialects.diagnostics import Diagnostic
 from ...dialects.int_expr import ZERO
-from ...dialects.nesting import enclosing
+from ...dialects.nesting import enclosing, operations_in
 from ..call_signature import extra_symbols
 from ..equations import Equation, always_differ, solve
 from ..functions import (
@@ -187,10 +187,19 @@ def _running_names(functions: dict[str, Operation]) -> dict[str, str]:
 
 def _add_entry(func: tir.PrimFuncOp, names: dict[str, str]) -> None:
     kernel = names[func.sym_name.data]
+    _verify_no_calls(func)
     if kernel != func.sym_name.data:
         with blame(func):
             Rewriter.insert_op(kernel_entry(func, kernel), InsertPoint.before(func))
         func.sym_name = StringAttr(kernel)
+
+
+def _verify_no_calls(func: tir.PrimFuncOp) -> None:
+    """Raise Diagnostic for a call of another kernel, whose name and scalars change here."""
+    for op in operations_in(func):
+        if isinstance(op, tir.CallOp):
+            name = op.callee_name
+            raise Diagnostic(f"expected a kernel without calls of others, got one of '{name}'", op)
 
 
 def _replace(

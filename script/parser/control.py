@@ -11,7 +11,7 @@ from xdsl.ir import Block, Operation, Region
 from ...dialects import tir
 from ...te.arithmetic import cast
 from ...te.expr import PrimExpr
-from .buffers import DataPointer
+from .buffers import Alias, DataPointer
 from .statement_reader import StatementReader
 
 RETURNS = ("T.ret", "T.Return")
@@ -81,8 +81,10 @@ class ControlParser:
         emitter = self.statements.emitter
         owner = self._owner(node)
         text = None if owner is not None else ast.unparse(node)
-        args = [*([] if owner is None else [owner]), self.exprs.eval(value)]
-        operands = [emitter.argument(a) for a in args]
+        given = self.exprs.eval(value)
+        if not isinstance(given, str):
+            given = self.exprs.expr(value)
+        operands = [emitter.argument(a) for a in ([] if owner is None else [owner]) + [given]]
         body = Block()
         with self.statements.into(body):
             self.statements.body(inside)
@@ -93,7 +95,8 @@ class ControlParser:
     def _owner(self, node: ast.expr) -> Any:
         """The memory or pointer that an attribute belongs to; `None` for what is only text."""
         is_value = isinstance(node, ast.Name | ast.Attribute | ast.Subscript)
+        is_value = is_value or self.statements.called(node) == "T.Cast"  # a loop variable in print
         value = self.exprs.eval(node) if is_value else None
         if isinstance(value, DataPointer):
-            return value.buffer
+            return value.buffer.base if isinstance(value.buffer, Alias) else value.buffer
         return value if isinstance(value, PrimExpr) else None

@@ -52,6 +52,8 @@ class MemoryCallParser:
         """``R.memory.alloc_tensor(storage, 0, R.shape([1, n]), "float32")``."""
         given = self._arguments(node, names, ("storage", "offset", "shape", "dtype"))
         storage = self.function.value(given["storage"])
+        if not isinstance(storage.type, relax.ObjectType):
+            raise self.function.error(given["storage"], f"expected storage, got {storage.type}")
         dtype = element_type(self.exprs.dtype(given["dtype"]))
         type_ = relax.TensorType.of(self._dims(given["shape"]), dtype)
         offset = dim_expr(self.exprs.eval(given["offset"]))
@@ -88,6 +90,8 @@ class MemoryCallParser:
         return given
 
     def _plain(self, node: ast.expr) -> ast.expr:
-        if isinstance(node, ast.Call) and self.function.path(node) in WRAPPERS:
+        if isinstance(node, ast.Call) and (path := self.function.path(node)) in WRAPPERS:
+            if len(node.args) != 1 or node.keywords:
+                raise self.function.error(node, f"expected {path}(value)")
             return node.args[0]
         return node

@@ -89,7 +89,11 @@ def _script_call(exprs: ExprReader, node: ast.Call, path: str) -> Any:
     if path in ("R.dtype", "R.str") and len(node.args) == 1:
         return exprs.text(node.args[0])
     if path in ("tir.const", "T.const") and len(node.args) == 2:
-        return const(exprs.eval(node.args[0]), exprs.dtype(node.args[1]))
+        number = exprs.eval(node.args[0])
+        if not isinstance(number, int | float):
+            shown = describe_value(number)
+            raise exprs.error(node.args[0], f"expected a number, got {shown}")
+        return const(number, exprs.dtype(node.args[1]))
     if not path.startswith("T."):
         raise exprs.error(node.func, f"expected a function of TensorIR, got '{path}'")
     if name in DTYPES:

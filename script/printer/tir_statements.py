@@ -175,7 +175,7 @@ class Statements:
         self.nested(f"with {header}:", op.body.block)
 
     def _call(self, op: OpaqueCallOp) -> None:
-        if self._is_inlined(op):
+        if self._is_inlined(op) or (op.result is not None and _is_typed_handle(op)):
             self._bind(op)
         else:
             self.writer.line(f"T.evaluate({opaque_call(self.expressions, op)})")
@@ -189,7 +189,11 @@ class Statements:
 
     def _while(self, op: scf.WhileOp) -> None:
         *computation, last = op.before_region.block.ops
-        if op.arguments or op.res or not all(map(is_expression, computation)):
+        calls = [o for o in computation if not is_expression(o)]
+        inlined = all(isinstance(c, OpaqueCallOp) and self._is_inlined(c) for c in calls)
+        # Next to a call, a value that needs a name would be computed in another order.
+        unnamed = not calls or not self._bound_in(op.before_region.block)
+        if op.arguments or op.res or not (inlined and unnamed):
             raise ValueError(
                 "expected an 'scf.while' without carried values or effects in its condition"
             )

@@ -50,12 +50,27 @@ def test_buffers_get_shapes():
         ({X: tir.decl_buffer((3, 8), "int8")}, "got !tir.buffer"),
         ({X: tir.decl_buffer((3,))}, "got !tir.buffer"),
         ({X: tir.decl_buffer((3, 8)), Y: tir.decl_buffer((4, 8))}, "expected m = 3 of 'Y', got 4"),
+        ({X: tir.decl_buffer((3, 8))}, r"got !tir.buffer<\[3, 8\], f32>"),
         ({tir.Var("k"): 5}, "expected parameters of 'scaled', got k"),
     ],
 )
 def test_what_contradicts(values, message):
     with pytest.raises(ValueError, match=message):
         FUNC.specialize(values)
+
+
+def test_scalars():
+    func = from_source("""
+@T.prim_func
+def shifted(p: T.handle, x: T.float32, m: T.int32, Y: T.Buffer((4,), "int32")):
+    Y[0] = m + T.Cast("int32", x)
+    T.evaluate(T.call_extern("int32", "f", p))
+""")
+    p, x, m, _ = func.params
+    assert "-3) + T.Cast" in func.specialize({m: -3}).script()
+    for param, type_ in ((p, "!tir.handle"), (x, "f32")):
+        with pytest.raises(ValueError, match=f"expected '{param}' to be an integer or a .*{type_}"):
+            func.specialize({param: 2})
 
 
 def test_buffers_of_no_function():

@@ -323,3 +323,5 @@ class Module:
     np.testing.assert_array_equal(relax.build(legal)(x, y).numpy(), (y - x) ** 2)
     with pytest.raises(ValueError, match=r"operator of the graph, got 'relax.ad'.*'relax.add'"):
         relax.transform.LegalizeOps(skip_ops=["relax.ad"])
+    with pytest.raises(TypeError, match=r"expected a function for 'relax\.add', got int"):
+        relax.transform.LegalizeOps({"relax.add": 3})

@@ -24,6 +24,8 @@ def test_sizes(name, bits, lanes, itemsize):
 def test_lanes():
     assert xrelax.DataType("int8x4").with_lanes(2) == "int8x2"
     assert xrelax.DataType("int8x4").with_lanes(1) == "int8"
+    with pytest.raises(ValueError, match=r"expected a data type such as .*, got '3'"):
+        xrelax.DataType(3)
     with pytest.raises(ValueError, match=r"^expected lanes of a known number, got 'int32xvsc"):
         _ = xrelax.DataType("int32xvscalex4").itemsize
     with pytest.raises(ValueError, match=r"^expected a data type such as float32 or int8x4, got"):

@@ -5,7 +5,7 @@ import pytest
 
 import xrelax as tvm
 from xrelax.ir.equality import assert_structural_equal
-from xrelax.script import from_source
+from xrelax.script import ScriptError, from_source
 
 F8 = 'X: T.Buffer((8,), "float32"), Y: T.Buffer((8,), "float32")'
 X8 = np.linspace(0, 4, 8, dtype="float32")
@@ -65,6 +65,11 @@ REFUSED = [
         'a: T.handle("float32") = T.tvm_struct_get(X.data, T.int32(1), T.int32(2), dtype="handle")',
         "tvm_struct_get",
     ),
+    (
+        'a: T.let[T.handle("float32")] = T.tvm_struct_get(X.data, 1, 2, dtype="handle")',
+        'a: T.handle("float32") = T.tvm_struct_get(X.data, T.int32(1), T.int32(2), dtype="handle")',
+        "tvm_struct_get",
+    ),
     ('T.call_packed("f", X[0], "text")', 'T.call_packed("f", X[0], "text")', "call_packed"),
 ]
 
@@ -76,6 +81,11 @@ def test_intrinsics_that_cpus_lack(statement, printed, name):
     assert_structural_equal(from_source(func.script()), func)
     with pytest.raises(Exception, match=rf"expected calls that CPU code has, got T\.{name}$"):
         tvm.build(func)
+
+
+def test_calls_without_a_result_are_no_values():
+    with pytest.raises(ScriptError, match="expected a call with a result, got 'f' of void"):
+        from_source(f'@T.prim_func\ndef f({F8}):\n    X[0] = T.call_extern("void", "f")')
 
 
 def test_pointers_as_parameters():

@@ -22,6 +22,17 @@ FORMS = [
         'with T.attr(T.comm_reducer(lambda x, y: x + y, [0]), "reduce_scope", "x"):',
         "got 'reduce_scope'",
     ),
+    (
+        'B = T.decl_buffer((2, 2), "int32", data=A.data)\n'
+        '    T.attr(B.data, "storage_alignment", 128)\n    B[1, 0] = 1',
+        'with T.attr(A.data, "storage_alignment", T.int32(128)):\n        A[2] = T.int32(1)',
+        "got 'storage_alignment'",
+    ),
+    (
+        'for i in range(4):\n        with T.attr(i, "reduce_scope", "x"):\n            A[i] = 1',
+        'with T.attr(T.Cast("int32", i), "reduce_scope", "x"):',
+        "got 'reduce_scope'",
+    ),
 ]
 
 
@@ -55,6 +66,8 @@ class Mod:
         Mod.fill(A.data, T.int32(4))
         Mod.square(A[0]) + Mod.square(A[1])
         A[2] = Mod.square(A[3])
+        while Mod.square(A[2]) > A[1]:
+            A[2] = 0
 
     @T.prim_func
     def fill(A: T.handle("float32"), n: T.int32):
@@ -76,6 +89,8 @@ def test_calls_of_kernels():
         from_source(MODULE.replace("Mod.square(A[3])", "Mod.cube(A[3])"))
     with pytest.raises(ScriptError, match="expected 1 arguments of 'square', got 2"):
         from_source(MODULE.replace("Mod.square(A[3])", "Mod.square(A[3], A[2])"))
+    with pytest.raises(Exception, match="a kernel without calls of others, got one of 'square'"):
+        tvm.build(from_source(MODULE.replace("Mod.fill(A.data, T.int32(4))", "pass")))
 
 
 JUMPS = [

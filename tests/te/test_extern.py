@@ -85,6 +85,16 @@ def test_what_extern_refuses():
             ValueError,
             "expected 1 dtypes for 'extern', got 2",
         ),
+        (
+            lambda: te.extern((4,), [x], lambda i, o: tir.call_extern("", "f", o[0].data, y[0])),
+            ValueError,
+            "expected 'y' among the inputs of 'extern'",
+        ),
+        (
+            lambda: te.extern((4,), x, lambda i, o: tir.call_extern("", "f", o[0].data)),
+            TypeError,
+            "expected a list of tensors, got the tensor 'x'",
+        ),
     ):
         with pytest.raises(kind, match=message):
             wrong()
@@ -110,3 +120,7 @@ def test_prim_funcs_compute_tensors():
         te.extern_primfunc([te.placeholder((5,))], doubled)
     with pytest.raises(ValueError, match="expected 1 inputs of 'extern', got 2"):
         te.extern_primfunc([x, y], doubled)
+    with pytest.raises(TypeError, match="expected a PrimFunc for 'extern', got int"):
+        te.extern_primfunc([x], 3)
+    with pytest.raises(TypeError, match="expected a list of tensors, got the tensor 'x'"):
+        te.extern_primfunc(x, doubled)

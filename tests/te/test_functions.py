@@ -105,6 +105,7 @@ def test_scan():
     for wrong, kind, message in (
         (lambda: te.scan(start, total, te.placeholder((m,))), ValueError, "expected shapes of"),
         (lambda: te.scan([start], total, [a, b]), ValueError, "got 1, 1 and 2"),
+        (lambda: te.scan([], [], []), ValueError, "got 0, 0 and 0"),
         (lambda: te.scan(x, total, a), TypeError, "to be computed from single elements"),
     ):
         with pytest.raises(kind, match=message):

@@ -5,7 +5,7 @@ import pytest
 
 from xrelax import relax
 from xrelax.reference.check import CheckError
-from xrelax.script import from_source
+from xrelax.script import ScriptError, from_source
 
 CHAIN = """
 @I.ir_module
@@ -78,3 +78,30 @@ def test_storage_of_two_tensors():
 def test_a_tensor_that_is_overwritten_early():
     with pytest.raises(CheckError, match="convert-relax-to-rt"):
         relax.build(from_source(CHAIN.replace("OFFSET", "8")), check=True)
+
+
+DYNAMIC = """
+@I.ir_module
+class Module:
+    @R.function(pure=False)
+    def main(x: R.Tensor(("n",), "float32")):
+        n = T.int64()
+        storage = R.memory.alloc_storage(R.shape([24]), R.prim_value(0), "global", "uint8")
+        y = R.memory.alloc_tensor(STORAGE, OFFSET, R.shape([n]), "float32")
+        return y
+"""
+
+
+def test_sizes_that_only_a_call_knows():
+    module = DYNAMIC.replace("STORAGE", "storage").replace("OFFSET", "4")
+    built = relax.build(from_source(module))
+    assert built(np.zeros(5, "float32")).shape == (5,)
+    with pytest.raises(ValueError, match="'y' in 'main' within the storage of 24 bytes, got 28"):
+        built(np.zeros(6, "float32"))
+
+
+def test_what_scripts_refuse():
+    with pytest.raises(ScriptError, match=r"expected storage, got !relax.tensor<\[n\], f32>"):
+        from_source(DYNAMIC.replace("STORAGE", "x").replace("OFFSET", "4"))
+    with pytest.raises(ScriptError, match=r"expected R\.prim_value\(value\)"):
+        from_source(DYNAMIC.replace("STORAGE", "storage").replace("OFFSET", "R.prim_value()"))

@@ -47,3 +47,17 @@ tir.prim_func @zero(%A: !tir.buffer<[4], f32>) {
     }
   }
 }
+
+// -----
+
+// Whether a tensor is within its storage is checked where only the sizes of a call say it.
+
+// RT-LABEL:    rt.func @fits
+// RT:            %s = rt.alloc : !tir.buffer<[64], i8>
+// RT-NEXT:       rt.assert 64 ge n * 4 + 16, "expected 'a' in 'fits' within the storage of {0} bytes, got {1}"
+// RT-NEXT:       {{%a.*}} = rt.view %s[16]
+relax.func impure @fits(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
+  %s = relax.memory.alloc_storage 64
+  %a = relax.memory.alloc_tensor %s[16] : !relax.tensor<[n], f32>
+  relax.return %a : !relax.tensor<[n], f32>
+}
