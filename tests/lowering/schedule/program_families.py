@@ -147,6 +147,13 @@ def extremes(d: Draw) -> Program:
     return d.program(f"R.{operation}({d.tensor(*shape)}, axis={axis})")
 
 
+def places_of_extremes(d: Draw) -> Program:
+    """The places of the largest elements of long windows."""
+    length = d.pick((200, 300, 512))
+    x = d.tensor(dim(1), dim(d.pick((3, 20))), dim(length))
+    return d.program(f"R.nn.max_pool1d_with_indices({x}, pool_size=[{length}])[1]")
+
+
 def norms(d: Draw) -> Program:
     """Softmax along an axis, layer norm, RMS norm, log softmax, variances."""
     return _norm(d, d.dims("ijk"[: d.pick((1, 2, 2, 3))], least=2))
@@ -325,6 +332,7 @@ FAMILIES = (
     sums,
     long_sums,
     extremes,
+    places_of_extremes,
     norms,
     norms_of_short_rows,
     product_and_norm,
