@@ -29,12 +29,14 @@ def words(tree: ast.AST) -> Iterator[str]:
 
 def test_nothing_else_knows_a_processor():
     files = [f.relative_to(ROOT) for f in MODULES]
-    code = [f for f in files if f.parts[:2] != ("backend", "targets")]
+    # The names of TVM's tensor intrinsics say the processor that TVM has them for.
+    apart = ("backend", "targets"), ("tir", "tensor_intrin")
+    code = [f for f in files if f.parts[:2] not in apart]
     known = {
         f"{file}: {word}"
         for file in code
         for word in words(ast.parse((ROOT / file).read_text()))
-        if PROCESSORS.search(word)
+        if PROCESSORS.search(word) and "tir.tensor_intrin" not in word
     }
     assert len(code) > 100 and known == set()
 
