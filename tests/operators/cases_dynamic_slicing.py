@@ -22,7 +22,7 @@ def ranges(x, begin, end, strides):
 def torch_slice(x, begin, end, strides, size):
     result = torch.zeros(size, dtype=x.dtype)
     found = ranges(x, begin, end, strides)
-    for place in np.ndindex(*size):
+    for place in np.ndindex(*size) if strides.all() else ():
         source = [r.start + p * s for r, p, s in zip(found, place, strides.tolist(), strict=True)]
         if all(0 <= s < n for s, n in zip(source, x.shape, strict=True)):
             result[place] = x[tuple(source)]

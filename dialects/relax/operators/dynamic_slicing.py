@@ -102,7 +102,7 @@ class DynamicStridedSliceOp(DynamicSliceOp):
             for axis, (dim, index) in enumerate(zip(x.shape, i, strict=True)):
                 first, _, step = _range(te, tensors, axis, dim)
                 place = first + te.cast("int64", index) * step
-                inside = inside & (place >= 0) & (place < dim)
+                inside = inside & (place >= 0) & (place < dim) & (step != 0)
                 places.append(place)
             return te.if_then_else(inside, x(*places), te.const(0, x.dtype))
 
@@ -119,7 +119,7 @@ class DynamicStridedSliceOp(DynamicSliceOp):
         for places, count, step, dim in zip(found, size, arrays[3], x.shape, strict=True):
             steps: NDArray[Any] = np.arange(count, dtype=np.int64)
             source: NDArray[Any] = places.start + steps * int(step)
-            held: NDArray[Any] = (source >= 0) & (source < dim)
+            held: NDArray[Any] = (source >= 0) & (source < dim) & bool(step)
             sources.append(source[held])
             targets.append(held)
         result[np.ix_(*targets)] = x[np.ix_(*sources)]
