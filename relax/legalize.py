@@ -19,8 +19,9 @@ class LegalizeOps(Pass):
 
     `customize_legalize_map` has functions by names of operators, such as ``relax.add``. They get a
     BlockBuilder and the call, and return the expression that replaces it, such as
-    ``bb.call_te(topi.add, *call.args)``. Operators named `skip_ops` stay. Raises ValueError for a
-    name that is no operator's, and TypeError for anything but a function.
+    ``bb.call_te(topi.add, *call.args)``. Operators named `skip_ops` stay. TVM's `enable_warning`
+    has nothing to warn of, since every operator has a kernel. Raises ValueError for a name that is
+    no operator's, and TypeError for anything but a function.
     """
 
     info = PassInfo("legalize-ops")

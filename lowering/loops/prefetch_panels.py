@@ -86,12 +86,10 @@ def _readers(
     for loop in outer.body.block.ops:
         if not isinstance(loop, loops.ForOp) or _reads_panels(loop):
             continue
-        read = list(streams(loop, func, caches))
-        for stream in read:
+        for stream, *others in streams(loop, func, caches):
             row = row_bytes(stream, outer)
-            is_alone = [s.buffer for s in read].count(stream.buffer) == 1
             is_far = bytes_of(stream.buffer) > caches.l2
-            if is_alone and is_far and row is not None and row * ROWS <= caches.l2:
+            if not others and is_far and row is not None and row * ROWS <= caches.l2:
                 found.setdefault(stream.buffer, []).append((loop, stream))
     return found
 
@@ -114,13 +112,13 @@ def prefetch_panels(func: loops.FuncOp, target: Target, moved: int) -> None:
     for loop in func.walk():
         if not isinstance(loop, loops.ForOp) or not _reads_panels(loop):
             continue
-        found = list(streams(loop, func, target.caches))
-        for stream in found:
-            rows = [s for s in found if s.buffer == stream.buffer]
+        for rows in list(streams(loop, func, target.caches)):
             if len(rows) > 1:
                 if (outer := _loop_over(rows, loop, target.caches)) is not None:
-                    _emit_prefetch(loop, stream, outer.loop_var, 1)
+                    for row in rows:
+                        _emit_prefetch(loop, row, outer.loop_var, 1)
                 continue
+            (stream,) = rows
             is_far = max(moved, bytes_of(stream.buffer)) > target.caches.l3 // 2
             share = FAR_SHARE if is_far else SHARE
             ahead = target.caches.l1 // share // stream.step

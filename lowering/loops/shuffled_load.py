@@ -27,10 +27,8 @@ MOST_VECTORS = 4
 unused."""
 
 
-def is_near(offsets: Sequence[int] | None) -> bool:
-    """Whether lanes with these offsets in a row, if they are known, are in a few vectors."""
-    if offsets is None:
-        return False
+def is_near(offsets: Sequence[int]) -> bool:
+    """Whether lanes with these offsets in a row are in a few vectors."""
     return max(offsets) - min(offsets) < MOST_VECTORS * len(offsets)
 
 

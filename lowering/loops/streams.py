@@ -35,10 +35,11 @@ class Stream:
         return self.loads[0].buffer
 
 
-def streams(loop: loops.ForOp, func: loops.FuncOp, caches: CacheSizes) -> Iterator[Stream]:
-    """The streams that a loop reads sequentially, without gaps, of parameters larger than a cache.
+def streams(loop: loops.ForOp, func: loops.FuncOp, caches: CacheSizes) -> Iterator[list[Stream]]:
+    """What a loop reads sequentially, without gaps, of each parameter larger than a cache.
 
-    That is the first cache for parameters that are read a few times, the second for more reads.
+    That is one stream, or one of each row that an iteration reads. The cache is the first one for
+    parameters that are read a few times, the second for more reads.
     """
     values = Values()
     found: dict[SSAValue, dict[int, loops.LoadOp]] = {}
@@ -53,8 +54,8 @@ def streams(loop: loops.ForOp, func: loops.FuncOp, caches: CacheSizes) -> Iterat
         else:
             skipped.add(buffer)
     for buffer, by_offset in found.items():
-        if buffer not in skipped:
-            yield from _streams_of(loop, by_offset, values)
+        if buffer not in skipped and (rows := _rows_of(loop, by_offset, values)):
+            yield rows
 
 
 def _kept(op: loops.LoadOp, caches: CacheSizes) -> int:
@@ -68,25 +69,23 @@ def _kept(op: loops.LoadOp, caches: CacheSizes) -> int:
     return caches.l1
 
 
-def _streams_of(
-    loop: loops.ForOp, by_offset: dict[int, loops.LoadOp], values: Values
-) -> Iterator[Stream]:
-    """The streams of loads of a buffer by their constant offsets, in elements.
+def _rows_of(loop: loops.ForOp, by_offset: dict[int, loops.LoadOp], values: Values) -> list[Stream]:
+    """The streams of loads of a buffer by their constant offsets, in elements, one of each row.
 
-    Those of several rows are apart. There is none if the loads are not all in streams.
+    There is none if the loads are not all in streams.
     """
     loads = [op for _, op in sorted(by_offset.items())]
     starts = [offset(op, values) for op in loads]
     steps = {_step(op, loop) for op in loads}
     step = next(iter(steps))
     if len(steps) > 1 or not step or len({s - s.offset for s in starts}) > 1:
-        return
+        return []
     ends = [s.offset + lanes(op) for s, op in zip(starts, loads, strict=True)]
     firsts = [i for i, s in enumerate(starts) if i == 0 or s.offset != ends[i - 1]]
     rows = [range(a, b) for a, b in zip(firsts, [*firsts[1:], len(loads)], strict=True)]
-    if all(ends[row[-1]] - starts[row[0]].offset == step for row in rows):
-        for row in rows:
-            yield Stream(tuple(loads[i] for i in row), step * width(loads[0].buffer))
+    if any(ends[row[-1]] - starts[row[0]].offset != step for row in rows):
+        return []
+    return [Stream(tuple(loads[i] for i in row), step * width(loads[0].buffer)) for row in rows]
 
 
 def row_bytes(stream: Stream, outer: loops.ForOp) -> int | None:

@@ -44,6 +44,8 @@ _ERF = (
         8.286065713036805e-05,
     ),
 )
+_TANH_END = 9.02
+"""From here on tanh is 1 in f32; the quotient falls again."""
 _ERF_END = 4.4
 """Here the quotient is above 1 by more than its error, so that it is exactly 1 from here on."""
 _ERF_SMALL = (
@@ -70,26 +72,22 @@ _ERF_LARGE = (
 _ERF_SEAM = 0.9375
 
 
-def _quotient(x: Real, fit: tuple[tuple[float, ...], tuple[float, ...]], bound: float) -> Real:
-    """An odd function that is at most 1, and 1 from a bound on."""
-    a = x.absolute()
+def _quotient(a: Real, fit: tuple[tuple[float, ...], tuple[float, ...]]) -> Real:
+    """An odd function of a number that is not negative, at most 1."""
     z = a * a
-    result = (a * (in_halves(z, fit[0]) / in_halves(z, fit[1]))).at_most(1.0)
-    return (a > bound).choose_number(1.0, result).with_sign_of(x)
+    return (a * (in_halves(z, fit[0]) / in_halves(z, fit[1]))).at_most(1.0)
 
 
 def tanh(x: Real) -> Real:
     """The hyperbolic tangent of f32."""
-    return _quotient(x, _TANH, 9.02)
+    a = x.absolute()
+    return (a > _TANH_END).choose_number(1.0, _quotient(a, _TANH)).with_sign_of(x)
 
 
 def erf(x: Real) -> Real:
     """The error function of f32."""
-    # One bound of the operand takes fewer instructions than a choice of the result in `_quotient`.
-    a = x.absolute().at_most(_ERF_END)
-    z = a * a
-    result = (a * (in_halves(z, _ERF[0]) / in_halves(z, _ERF[1]))).at_most(1.0)
-    return result.with_sign_of(x)
+    # A bound of the operand takes fewer instructions than a choice of the result.
+    return _quotient(x.absolute().at_most(_ERF_END), _ERF).with_sign_of(x)
 
 
 def erf_accurate(x: Real) -> Real:
