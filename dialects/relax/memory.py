@@ -116,7 +116,7 @@ class StorageTensorOp(IRDLOperation):
             raise VerifyException(
                 f"expected an offset that is a multiple of {width} bytes, got {offset}"
             )
-        excess = (offset + size_in_bytes(self.result.type) - owner.size.data).constant
+        excess = (offset + self.result.type.size_in_bytes() - owner.size.data).constant
         if excess is not None and excess > 0:
             raise VerifyException(
                 f"expected a tensor within {owner.size.data} bytes, got one that ends {excess} "
@@ -179,11 +179,3 @@ class KillStorageOp(_KillOp):
     name = "relax.memory.kill_storage"
     value = operand_def(ObjectType)
     assembly_format = "$value attr-dict `:` functional-type($value, $result)"
-
-
-def size_in_bytes(type_: TensorType) -> IntExpr:
-    """The bytes of a dense tensor of known shape and dtype."""
-    total = IntExpr.of(byte_width(type_.element_type))
-    for dim in type_.dims or ():
-        total = total * dim
-    return total

@@ -74,15 +74,17 @@ class TensorType(ParametrizedAttribute, TypeAttribute):
         """Whether shape and dtype are known, so that memory for the tensor can be planned."""
         return self.dims is not None and self.dtype is not None
 
+    def size_in_bytes(self) -> IntExpr:
+        """The size of a dense tensor of known shape and dtype in bytes."""
+        total = IntExpr.of(byte_width(self.element_type))
+        for dim in self.dims or ():
+            total = total * dim
+        return total
+
     @property
     def known_bytes(self) -> int | None:
         """The size of the elements in bytes; `None` unless dtype and dims are constant."""
-        if self.dims is None or self.known_element is None:
-            return None
-        total = IntExpr.of(byte_width(self.known_element))
-        for dim in self.dims:
-            total = total * dim
-        return total.constant
+        return self.size_in_bytes().constant if self.is_known else None
 
     def symbols(self) -> set[str]:
         """The symbols in the dims."""

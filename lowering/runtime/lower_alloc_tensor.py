@@ -26,7 +26,6 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from ...dialects import relax
 from ...dialects.int_expr import ZERO, IntExpr
-from ...dialects.relax.memory import size_in_bytes
 from ..functions import graph_functions
 
 
@@ -54,4 +53,4 @@ class LowerAllocTensorPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for func in graph_functions(op):
             for alloc in [o for o in func.walk() if isinstance(o, relax.AllocTensorOp)]:
-                place_in(alloc, add_storage(alloc, size_in_bytes(alloc.result.type)))
+                place_in(alloc, add_storage(alloc, alloc.result.type.size_in_bytes()))

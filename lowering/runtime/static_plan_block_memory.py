@@ -31,7 +31,6 @@ from xdsl.passes import ModulePass
 from ...dialects import relax
 from ...dialects.bounds import Interval, Ranges, interval_of
 from ...dialects.int_expr import IntExpr, Sym
-from ...dialects.relax.memory import size_in_bytes
 from ...dialects.relax.operators.reshaping import ReshapingOp
 from ...dialects.relax.tuple import Leaf, leaves
 from ..functions import graph_functions
@@ -108,7 +107,7 @@ class _Planner:
         if tensor.escapes or not tensor.is_returned:
             return not tensor.escapes
         plans_output = self.func.attrs is not None and PLAN_OUTPUT in self.func.attrs.data
-        is_dynamic = size_in_bytes(tensor.op.result.type).constant is None
+        is_dynamic = tensor.op.result.type.size_in_bytes().constant is None
         return plans_output and is_dynamic
 
 
@@ -144,7 +143,7 @@ def _ranges(func: relax.FuncOp) -> Ranges:
 
 def _bytes(tensor: _Tensor, ranges: Ranges) -> IntExpr:
     """The most bytes that a tensor has."""
-    size = size_in_bytes(tensor.op.result.type)
+    size = tensor.op.result.type.size_in_bytes()
     span = interval_of(size, ranges) if ranges else None
     return size if span is None else span.upper
 
