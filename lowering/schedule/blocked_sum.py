@@ -25,6 +25,7 @@ from xdsl.dialects.builtin import AnyFloat, FloatAttr
 from xdsl.ir import SSAValue
 
 from ...dialects import tir
+from ...dialects.bounds import is_less
 from ...dialects.int_expr import ZERO, IntExpr
 from ...dialects.nesting import operations_in
 from ...dialects.sym import Values, exprs_of
@@ -83,6 +84,8 @@ def _verify(start: tir.BlockOp, loop: tir.ForOp, size: int) -> None:
     verify_only_blocks(loop)
     if size < 1:
         raise ScheduleError(f"expected a size of at least 1, got {size}", loop)
+    if is_less(loop.extent.data, size):
+        raise ScheduleError(f"expected at least {size} iterations of {loop_text(loop)}", loop)
     nest, stores = perfect_nest(start), _stores(start)
     is_start = set(start.axis_kinds) <= {"spatial"} and not start.predicates.data
     parent, values = nest.parent, Values()

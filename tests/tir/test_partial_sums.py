@@ -164,6 +164,13 @@ def test_blocked_sums_lose_fewer_digits():
             ),
             "expected a size of at least 1, got 0",
         ),
+        (
+            row_sum(3, 9),
+            lambda s: s.blocked_sum(
+                s.decompose_reduction("Y", s.get_loops("Y")[1]), s.get_loops("Y_update")[1], 10
+            ),
+            "expected at least 10 iterations of loop 'k'",
+        ),
     ],
 )
 def test_refused_blocks(source, schedule, message):
