@@ -176,7 +176,8 @@ class RootBlock(SBlock):
 class RootRealize(SBlockRealize):
     """The block "root" where it stands."""
 
-    _operations = RootBlock._operations
+    def _operations(self) -> list[Operation]:
+        return self.scalars.lists.of(self.op.body.block)
 
     @property
     def block(self) -> SBlock:

@@ -16,10 +16,10 @@ def outermost(expr: IntExpr) -> tuple[str, IntExpr, IntExpr] | None:
         return "sub" if coefficient < 0 else "add", IntExpr(expr.terms[:-1]), last
     if expr.is_constant:
         return None
-    ((monomial, coefficient),) = expr.terms
+    monomial, coefficient = next(iter(expr.terms))
     if coefficient != 1:
         return "mul", IntExpr(((monomial, 1),)), IntExpr.of(coefficient)
     if len(monomial) > 1:
         return "mul", IntExpr(((monomial[:-1], 1),)), IntExpr.of(monomial[-1])
-    atom = monomial[0]
+    atom = expr.as_atom
     return (atom.op, atom.lhs, atom.rhs) if isinstance(atom, Compound) else None
