@@ -61,7 +61,7 @@ _STATEMENTS = {
         "Return",
     ),
     "block_views": ("SBlock", "SBlockRealize"),
-    "regions": ("BufferRegion", "MatchBufferRegion"),
+    "regions": ("BufferRegion",),
 }
 
 NAMES: dict[str, str] = {

@@ -93,7 +93,7 @@ def steps(X: T.Buffer((8,), "int32")):
 kinds = tir.IfThenElse, tir.While, tir.Bind, tir.Break, tir.Evaluate, tir.AssertStmt
 tir.stmt_functor.post_order_visit(steps.body, lambda n: isinstance(n, kinds) and print(type(n)))
 
-# %% tir.AttrStmt tir.Continue tir.AllocBuffer tir.DeclBuffer tir.Return tir.MatchBufferRegion
+# %% tir.AttrStmt tir.Continue tir.AllocBuffer tir.DeclBuffer tir.Return
 from xrelax import tir
 from xrelax.script import tir as T
 
