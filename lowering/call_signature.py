@@ -264,12 +264,6 @@ def extra_symbols(func: relax.FuncOp) -> list[str]:
     return [s for s in func.declared_symbols() if s not in by_memory]
 
 
-def is_plain(params: Sequence[Attribute], result: Attribute) -> bool:
-    """Whether users pass tensors alone and get a tensor or a flat tuple of tensors."""
-    fields = result.types.data if isinstance(result, TupleType) else (result,)
-    return all(isinstance(t, relax.TensorType) for t in (*params, *fields))
-
-
 def leaf_names(name: str, type_: Attribute) -> list[str]:
     """Names of the tensors of a parameter: its own, or ``t.0``, ``t.1.0`` in a tuple."""
     if isinstance(type_, TupleType):
