@@ -100,13 +100,8 @@ def unify_kernel_call(op: KernelCall, callee: tir.PrimFuncOp) -> Unification:
     """
     name = callee.sym_name.data
     where = f"call of '{name}'"
-    for param_name, param in zip(callee.names, callee.params, strict=True):
-        if not isinstance(param.type, tir.BufferType | IndexType):
-            raise Diagnostic(
-                f"{where}: expected parameters to be buffers or indices, "
-                f"got '{param_name}' of type {param.type}"
-            )
     formals = buffer_formals(callee.names, [p.type for p in callee.params])
+    args = _tensor_arguments(op, callee, where)
     outputs, changed = tensors_in(op.result.type), list[int]()
     if isinstance(op, relax.CallTIRInplaceOp):
         pairs = list(zip(op.positions, outputs, strict=True))
@@ -114,14 +109,40 @@ def unify_kernel_call(op: KernelCall, callee: tir.PrimFuncOp) -> Unification:
         changed = [position for position, _ in pairs if position != -1]
     elif isinstance(op, relax.CallKernelOp):
         changed = [*range(len(op.args))]
-    if len(formals) != len(op.args) + len(outputs):
-        raise Diagnostic(_kernel_arity_text(callee, len(op.args), len(outputs)))
-    inputs = [_tensor_type(where, f, a) for f, a in zip(formals, op.args, strict=False)]
+    if len(formals) != len(args) + len(outputs):
+        raise Diagnostic(_kernel_arity_text(callee, len(args), len(outputs)))
+    inputs = [_tensor_type(where, f, a) for f, a in zip(formals, args, strict=False)]
     variables = None if isinstance(op, relax.CallDPSPackedOp) else op.tir_vars
     values: Sequence[IntExpr] = () if variables is None else exprs_of(variables)
     unified = unify(where, formals, [*inputs, *outputs], index_values(callee, values))
     _verify_inputs_unwritten(where, callee, set(range(len(inputs))) - set(changed))
     return unified
+
+
+def _tensor_arguments(op: KernelCall, callee: tir.PrimFuncOp, where: str) -> list[SSAValue]:
+    """The arguments but for scalars, which `call_tir` passes by value.
+
+    Raises Diagnostic for a scalar parameter that gets none of its type.
+    """
+    named = zip(callee.names, callee.params, strict=True)
+    own = [(n, p.type) for n, p in named if not isinstance(p.type, IndexType)]
+    args: list[SSAValue | None] = list(op.args)
+    for position, (param_name, type_) in enumerate(own):
+        if isinstance(type_, tir.BufferType):
+            continue
+        if not isinstance(op, relax.CallTIROp):
+            raise Diagnostic(
+                f"{where}: expected parameters to be buffers or indices, "
+                f"got '{param_name}' of type {type_}"
+            )
+        given = op.args[position].type if position < len(op.args) else None
+        if not isinstance(given, relax.PrimType) or given.element_type != type_:
+            raise Diagnostic(
+                f"{where}: expected argument '{param_name}' to be !relax.prim<{type_}>, "
+                f"got {given or 'none'}"
+            )
+        args[position] = None
+    return [a for a in args if a is not None]
 
 
 def _kernel_arity_text(callee: tir.PrimFuncOp, inputs: int, outputs: int) -> str:

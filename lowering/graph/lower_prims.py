@@ -23,6 +23,7 @@
       %p = relax.tensor_to_prim %r : !relax.tensor<[], i64> -> !relax.prim<i64>
 
 A scalar of unknown value is in memory, so that conversions of one are no operations at run time.
+Kernels that take a scalar get a copy that reads it from a buffer of rank 0.
 """
 
 from __future__ import annotations
@@ -32,16 +33,17 @@ from dataclasses import dataclass
 
 import numpy as np
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, SymbolRefAttr
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from ...dialects import relax
+from ...dialects import relax, tir
 from ...dialects.relax.operators.elementwise import BinaryElementwiseOp
 from ...dialects.relax.prim_values import is_open, tensor_of
 from ..functions import graph_functions
 from ..substitute import set_type
+from .scalars_in_memory import ScalarsInMemory
 
 
 def number_tensor(value: SSAValue, emitted: Callable[[Operation], SSAValue]) -> SSAValue:
@@ -81,6 +83,7 @@ def result_of(op: relax.OperatorOp, given: Sequence[SSAValue]) -> Operation:
 
 def lower_prims(module: ModuleOp) -> None:
     """Replace scalars of unknown value inside of graph functions, in place."""
+    kernels = ScalarsInMemory(module)
     for func in graph_functions(module):
         for op in list(func.walk()):
             match op:
@@ -90,6 +93,8 @@ def lower_prims(module: ModuleOp) -> None:
                     Rewriter.replace_op(op, [], [op.tensor.owner.prim])
                 case relax.IfOp() if is_open(op.result.type):
                     _lower_if(op)
+                case relax.CallTIROp() if (kernel := kernels.kernel_for(op)) is not None:
+                    _lower_kernel_call(op, kernel)
                 case _:
                     pass
 
@@ -99,6 +104,13 @@ def _lower_conversion(op: relax.PrimToTensorOp) -> None:
     prim = op.prim
     if not is_open(prim.type) or isinstance(prim.owner, relax.TensorToPrimOp):
         Rewriter.replace_op(op, [], [_tensor_before(op, prim)])
+
+
+def _lower_kernel_call(op: relax.CallTIROp, kernel: tir.PrimFuncOp) -> None:
+    """Call a kernel on tensors in place of scalars."""
+    for index, value in enumerate(op.args):
+        op.operands[index] = _tensor_before(op, value)
+    op.properties["callee"] = SymbolRefAttr(kernel.sym_name.data)
 
 
 def _lower_if(op: relax.IfOp) -> None:

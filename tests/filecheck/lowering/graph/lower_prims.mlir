@@ -35,3 +35,31 @@ relax.func @branches(%c: !relax.tensor<[], i1>, %t: !relax.tensor<[], i64>) -> !
   %3 = relax.prim_to_tensor %0 : !relax.prim<i64> -> !relax.tensor<[], i64>
   relax.return %3 : !relax.tensor<[], i64>
 }
+
+// -----
+
+// A kernel that takes a scalar gets a copy that loads it.
+
+// CHECK-LABEL: tir.prim_func @scale(%X: !tir.buffer<[n], f32>, %alpha: f32, %Y: !tir.buffer<[n], f32>)
+// CHECK-LABEL: tir.prim_func @scale_1(%X: !tir.buffer<[n], f32>, %alpha: !tir.buffer<[], f32>, %Y: !tir.buffer<[n], f32>)
+// CHECK-NEXT:    tir.for %i in (0, n) {
+// CHECK-NEXT:      tir.block "Y" (%v: spatial (0, n) = %i) reads (%X[%v], %alpha[]) writes (%Y[%v]) {
+// CHECK-NEXT:        %x = tir.load %X[%v]
+// CHECK-NEXT:        %0 = tir.load %alpha[]
+// CHECK-NEXT:        %y = arith.mulf %x, %0 : f32
+tir.prim_func @scale(%X: !tir.buffer<[n], f32>, %alpha: f32, %Y: !tir.buffer<[n], f32>) {
+  tir.for %i in (0, n) {
+    tir.block "Y" (%v: spatial (0, n) = %i) reads (%X[%v]) writes (%Y[%v]) {
+      %x = tir.load %X[%v] : !tir.buffer<[n], f32>
+      %y = arith.mulf %x, %alpha : f32
+      tir.store %y, %Y[%v] : !tir.buffer<[n], f32>
+    }
+  }
+}
+// CHECK-LABEL: relax.func @main
+relax.func @main(%x: !relax.tensor<[4], f32>, %a: !relax.prim<f32>) -> !relax.tensor<[4], f32> {
+  // CHECK-NEXT: %0 = relax.prim_to_tensor %a
+  // CHECK-NEXT: relax.call_tir @scale_1(%x, %0)
+  %0 = relax.call_tir @scale(%x, %a) : (!relax.tensor<[4], f32>, !relax.prim<f32>) -> !relax.tensor<[4], f32>
+  relax.return %0 : !relax.tensor<[4], f32>
+}

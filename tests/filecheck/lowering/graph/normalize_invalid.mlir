@@ -139,11 +139,31 @@ relax.func @main(%x: !relax.tensor<[4], f32>) -> !relax.tensor<[2], f32> {
 
 // -----
 
-// CHECK: call of 'scale': expected parameters to be buffers or indices, got 'alpha' of type f32
+// CHECK: call of 'scale': expected argument 'alpha' to be !relax.prim<f32>, got none
 tir.prim_func @scale(%X: !tir.buffer<[n], f32>, %Y: !tir.buffer<[n], f32>, %alpha: f32) {
 }
 relax.func @main(%x: !relax.tensor<[4], f32>) -> !relax.tensor<[4], f32> {
   %0 = relax.call_tir @scale(%x) : (!relax.tensor<[4], f32>) -> !relax.tensor<[4], f32>
+  relax.return %0 : !relax.tensor<[4], f32>
+}
+
+// -----
+
+// CHECK: call of 'scale': expected argument 'alpha' to be !relax.prim<f32>, got !relax.prim<f64>
+tir.prim_func @scale(%X: !tir.buffer<[n], f32>, %alpha: f32, %Y: !tir.buffer<[n], f32>) {
+}
+relax.func @main(%x: !relax.tensor<[4], f32>, %a: !relax.prim<f64>) -> !relax.tensor<[4], f32> {
+  %0 = relax.call_tir @scale(%x, %a) : (!relax.tensor<[4], f32>, !relax.prim<f64>) -> !relax.tensor<[4], f32>
+  relax.return %0 : !relax.tensor<[4], f32>
+}
+
+// -----
+
+// CHECK: call of 'scale': expected parameters to be buffers or indices, got 'alpha' of type f32
+tir.prim_func @scale(%X: !tir.buffer<[n], f32>, %alpha: f32) {
+}
+relax.func @main(%x: !relax.tensor<[4], f32>, %a: !relax.prim<f32>) -> !relax.tensor<[4], f32> {
+  %0 = relax.call_tir_inplace @scale(%x, %a) inplace [0] : (!relax.tensor<[4], f32>, !relax.prim<f32>) -> !relax.tensor<[4], f32>
   relax.return %0 : !relax.tensor<[4], f32>
 }
 
