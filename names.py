@@ -157,6 +157,7 @@ NAMES: dict[str, str] = {
     "relax.PyExprVisitor": ".builder.mutator:PyExprVisitor",
     "relax.PrimStructInfo": ".ir.struct_info:PrimStructInfo",
     "relax.PrimValue": ".ir.expr:PrimValue",
+    "relax.StringImm": ".ir.strings:StringImm",
     "relax.SeqExpr": ".ir.blocks:SeqExpr",
     "relax.ShapeExpr": ".ir.expr:ShapeExpr",
     "relax.ShapeStructInfo": ".ir.struct_info:ShapeStructInfo",
