@@ -381,13 +381,20 @@ def _adapted(literal: Imm, dtype: str) -> Imm | None:
 
 
 def cast(dtype: str, value: ExprLike) -> PrimExpr:
-    """`value` converted to `dtype`; integers wrap; nothing where it has that dtype already."""
+    """`value` converted to `dtype`; integers wrap; nothing where it has that dtype already.
+
+    A constant is folded unless the integers of `dtype` do not have its whole part.
+    """
     expr = convert(value)
     check_dtype(dtype)
     if isinstance(expr, Imm) and not (is_float(expr.dtype) and not is_float(dtype)):
         if is_float(dtype) or dtype == "bool":
             return const(expr.value, dtype)
         return Imm(wrap_to(dtype, int(expr.value)), dtype)
+    if isinstance(expr, Imm) and dtype != "bool":
+        low, high = integer_range(dtype)
+        if low <= expr.value <= high:
+            return Imm(int(expr.value), dtype)
     if expr.dtype == dtype:
         return expr
     if isinstance(expr, Index) and dtype in ("int32", "int64"):

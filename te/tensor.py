@@ -353,6 +353,17 @@ class ConstantTensor(Tensor):
         return self.value
 
 
+class ScalarTensor(Tensor):
+    """A tensor without dims whose element is a scalar parameter of the kernel."""
+
+    def __init__(self, name: str, dtype: str):
+        super().__init__(name, (), dtype)
+        self.value = Var(name, dtype)
+
+    def __call__(self, *indices: ExprLike) -> Any:
+        return self.value
+
+
 def broadcast_shape(*shapes: Sequence[Any]) -> tuple[Any, ...]:
     """The broadcast of shapes; raises ValueError where they do not fit."""
     dims = [dim_expr(d) for d in shapes[0]]
