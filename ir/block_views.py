@@ -11,7 +11,8 @@ from xdsl.ir import Operation, SSAValue
 from ..dialects import tir
 from ..dialects.int_expr import ONE, IntExpr, Sym
 from ..dialects.sym import exprs_of
-from ..te.arithmetic import PrimExpr, binary, const, index_expr
+from ..script.printer.calls import is_address
+from ..te.arithmetic import PrimExpr, binary, const, convert, index_expr
 from ..te.tensor import IterVar
 from . import leaf_statements as leaf_statements  # what shows the statements in bodies
 from .buffers import Buffer
@@ -31,12 +32,12 @@ class SBlock(Statement):
     @property
     def iter_vars(self) -> list[IterVar]:
         """The axes with their ranges and kinds."""
-        numbering = self.op.numbering()
+        scalars, numbering = self.scalars, self.op.numbering()
         return [
             BlockAxis(
-                self.scalars.name(var),
-                self.scalars.index(axis.min.data, numbering),
-                self.scalars.index(axis.extent.data, numbering),
+                scalars.name(var),
+                scalars.index(axis.min.data, numbering),
+                scalars.index(axis.extent.data, numbering),
                 axis.kind.data,
                 "int64",
             )
@@ -54,14 +55,14 @@ class SBlock(Statement):
         return self._regions("writes")
 
     def _regions(self, which: str) -> list[BufferRegion]:
-        numbering = self.op.numbering()
+        dims = self._dims(self.op.numbering())
         return [
-            region_of(r.buffer, *map(self._dims(numbering), (r.mins, r.extents)))
-            for r in self.op.regions_of(which)
+            region_of(r.buffer, *map(dims, (r.mins, r.extents))) for r in self.op.regions_of(which)
         ]
 
     def _dims(self, operands: Sequence[SSAValue]) -> Callable[[Iterable[IntExpr]], list[IntExpr]]:
-        return lambda exprs: [self.scalars.dim(e, operands) for e in exprs]
+        scalars = self.scalars
+        return lambda exprs: [scalars.dim(e, operands) for e in exprs]
 
     @property
     def alloc_buffers(self) -> list[Buffer]:
@@ -74,6 +75,7 @@ class SBlock(Statement):
         return [
             MatchBufferRegion(Buffer(op.result), self._source(op))
             for op in self._inside(tir.MatchBufferOp)
+            if not is_address(op.result)
         ]
 
     def _source(self, op: tir.MatchBufferOp) -> BufferRegion:
@@ -100,7 +102,13 @@ class SBlock(Statement):
         return body_of(self.op.body.block, self.scalars, (tir.AllocBufferOp, tir.MatchBufferOp))
 
     def children(self) -> Iterator[Any]:
-        yield from () if self.init is None else (self.init,)
+        for axis in self.iter_vars:
+            yield from (axis.start, axis.extent)
+        boxes = [*self.reads, *self.writes, *(m.source for m in self.match_buffers)]
+        for found in (r for box in boxes for r in box.region):
+            yield from (convert(found.min), convert(found.extent))
+        init = self.init
+        yield from () if init is None else (init,)
         yield self.body
 
 
@@ -136,7 +144,8 @@ class SBlockRealize(Statement, shows=[tir.BlockOp]):
         return reduce(_both, conditions) if conditions else const(True)
 
     def _indices(self, exprs: Iterable[IntExpr]) -> list[PrimExpr]:
-        return [self.scalars.index(e, self.op.numbering()) for e in exprs]
+        scalars, numbering = self.scalars, self.op.numbering()
+        return [scalars.index(e, numbering) for e in exprs]
 
     def children(self) -> Iterator[Any]:
         yield from (*self.iter_values, self.predicate, self.block)

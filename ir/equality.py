@@ -3,7 +3,7 @@
 The counterparts are TVM's ``tvm.ir.structural_equal``, ``assert_structural_equal`` and
 ``structural_hash``. Programs are modules, functions and xDSL operations. Types, expressions and
 statements, which TVM's functions take too, are compared by what they are written as, with the names
-in them, and sequences by items.
+in them and the types of what statements do not define, and sequences by items.
 """
 
 from __future__ import annotations
@@ -96,7 +96,8 @@ def _same_parts(a: Any, b: Any, map_free_vars: bool) -> bool:
     if isinstance(a, PrimExpr) and isinstance(b, PrimExpr):
         return is_same(a, b)
     if isinstance(a, Statement) and isinstance(b, Statement):
-        return type(a) is type(b) and a.script() == b.script()
+        same = type(a) is type(b) and a.script() == b.script()
+        return same and a.outside() == b.outside()
     if isinstance(a, StructInfo) or isinstance(b, StructInfo):
         return bool(a == b)
     x, y = (getattr(v, "borrowed", None) for v in (a, b))

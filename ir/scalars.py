@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any, cast
 
 from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import FloatAttr, IndexType, IntegerAttr
 from xdsl.ir import Operation, SSAValue
 
+from ..dialects.dtypes import wrap_to
 from ..dialects.int_expr import Arg, Atom, IntExpr, Sym, outermost
 from ..dialects.sym import exprs_of
 from ..dialects.tir import (
@@ -28,6 +30,7 @@ from ..dialects.tir import (
 )
 from ..dialects.tir.scalar_ops import yielded
 from ..dialects.tir.statement_lists import StatementLists
+from ..script.printer import StatementPrinter
 from ..script.printer import operators as table
 from ..script.printer.calls import is_address
 from ..script.printer.expressions import modulus, source_of
@@ -55,22 +58,27 @@ _OPERATIONS = {symbol: op for op, (symbol, _) in arithmetic.PRECEDENCE.items()}
 class Scalars:
     """The expressions of one kernel; each variable has a name that no other one has."""
 
-    def __init__(self, func: Operation):
+    def __init__(self, func: PrimFuncOp):
+        self.func = func
         self.lists = StatementLists(func)
         self._signs = Signs()
         self._names: dict[SSAValue, str] = {}
         self._given = Names()
-        if isinstance(func, PrimFuncOp):
-            symbols = [*func.declared_symbols(), *func.matched_symbols()]
-            for name in dict.fromkeys([*func.names, *symbols]):
-                self._given.fresh(name)
-            for name, param in zip(func.names, func.params, strict=True):
-                self._names[param] = name
-                self._signs.fix(param, func.element_type_of(param) != param.type)
+        symbols = [*func.declared_symbols(), *func.matched_symbols()]
+        for name in dict.fromkeys([*func.names, *symbols]):
+            self._given.fresh(name)
+        for name, param in zip(func.names, func.params, strict=True):
+            self._names[param] = name
+            self._signs.fix(param, func.element_type_of(param) != param.type)
         for op in func.walk():
             if isinstance(op, ForOp | BlockOp):
                 for argument in op.body.block.args:
                     self.name(argument)
+
+    @cached_property
+    def printer(self) -> StatementPrinter:
+        """What prints the statements."""
+        return StatementPrinter(self.func)
 
     def name(self, value: SSAValue) -> str:
         """The name of a variable."""
@@ -180,7 +188,7 @@ class Scalars:
         if isinstance(op.value, FloatAttr):
             return Imm(op.value.value.data, dtype)
         number = cast("IntegerAttr[IndexType]", op.value).value.data
-        return Imm(bool(number) if dtype == "bool" else number, dtype)
+        return Imm(bool(number) if dtype == "bool" else wrap_to(dtype, number), dtype)
 
     def _dtype(self, op: Operation, unsigned: bool) -> str:
         dtype = dtype_of(op.results[0].type, unsigned)

@@ -8,17 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from enum import IntEnum
+from functools import cached_property
 from typing import Any, ClassVar
 
 from xdsl.dialects import scf
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ..dialects import tir
 from ..dialects.attributes import from_attribute
 from ..dialects.nesting import enclosing
 from ..dialects.tir.scalar_ops import is_expression
 from ..display.show import show_code
-from ..script.printer import print_statements
 from ..script.printer.calls import is_address
 from ..te.arithmetic import PrimExpr
 from ..te.tensor import IterVar
@@ -53,10 +53,11 @@ class Statement:
 
     @property
     def scalars(self) -> Scalars:
-        """The expressions of the kernel."""
-        if self._scalars is None:
-            self._scalars = Scalars(_root_of(self.op))
-        return self._scalars
+        """The expressions of the kernel: of now for a view that a schedule gave.
+
+        Raises ValueError for an operation that was erased.
+        """
+        return Scalars(_kernel_of(self.op)) if self._scalars is None else self._scalars
 
     def same_as(self, other: object) -> bool:
         """Whether another one is a view of the same operation, or that operation."""
@@ -77,10 +78,11 @@ class Statement:
 
     def script(self) -> str:
         """The statement as TVMScript, with the names that it has in its kernel."""
-        func = _root_of(self.op)
-        if not isinstance(func, tir.PrimFuncOp):
-            return str(self.op)
-        return print_statements(func, self._operations())
+        return self.scalars.printer.text(self._operations())
+
+    def outside(self) -> dict[str, Attribute]:
+        """The names and types of the values in the statement that come from outside of it."""
+        return self.scalars.printer.outside(self._operations())
 
     def show(self, style: str | None = None, black_format: bool | None = None) -> None:
         """Show the statement as TVMScript, as `IRModule.show`."""
@@ -103,14 +105,10 @@ class Statement:
         return self.scalars.value(value)
 
 
-def _root_of(op: Operation) -> Operation:
-    """The kernel around an operation, or the outermost operation there is."""
+def _kernel_of(op: Operation) -> tir.PrimFuncOp:
     found = op if isinstance(op, tir.PrimFuncOp) else enclosing(op, tir.PrimFuncOp)
-    while found is None:
-        parent = op.parent_op()
-        if parent is None:
-            return op
-        op = parent
+    if found is None:
+        raise ValueError(f"expected a statement of the program, got '{op.name}', which was erased")
     return found
 
 
@@ -148,7 +146,7 @@ class SeqStmt(Statement):
         super().__init__(owner, scalars)
         self._ops = list(ops)
 
-    @property
+    @cached_property
     def seq(self) -> list[Statement]:
         """The statements."""
         return [statement(op, self.scalars) for op in self._ops]
@@ -265,6 +263,12 @@ class While(Statement, shows=[scf.WhileOp]):
 
 class AttrStmt(Statement, shows=[tir.AttrOp]):
     """An attribute of statements; TVM's ``tir.AttrStmt``."""
+
+    @property
+    def node(self) -> Any:
+        """What has the attribute: memory, or anything else as the script says it."""
+        named = self.op.node
+        return self.scalars.argument(self.op.args[0]) if named is None else named.data
 
     @property
     def attr_key(self) -> str:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from keyword import iskeyword
 
 from xdsl.dialects.builtin import IndexType, ModuleOp
-from xdsl.ir import BlockArgument, Operation, SSAValue
+from xdsl.ir import BlockArgument, Operation
 
 from ...dialects.dtypes import dtype_name
 from ...dialects.relax import FuncOp
@@ -65,27 +65,11 @@ class PrimFuncPrinter:
         with self.writer.indented(head):
             start = len(self.writer.lines)
             self._declarations()
-            self._statements(self.writer, self.names).block(self.func.body.block)
+            lists = StatementLists(self.func)
+            statements = Statements(self.writer, self.names, self.expressions, lists)
+            statements.block(self.func.body.block)
             if len(self.writer.lines) == start:
                 self.writer.line("T.evaluate(0)")
-
-    def statements(self, operations: Sequence[Operation]) -> str:
-        """Some statements of the function, with the names that values outside have in it."""
-        self.write()
-        inner = [op for root in operations for op in root.walk()]
-        defined = set(_defined_by(inner))
-        outside = {o for op in inner for o in op.operands} - defined
-        for value in defined:
-            self.expressions.names.pop(value, None)
-        used = (self.expressions.names[v] for v in outside if v in self.expressions.names)
-        writer, names = Writer(self.writer.options), Names((*self.symbols.values(), *used))
-        statements = self._statements(writer, names)
-        for op in operations:
-            statements.statement(op)
-        return writer.text()
-
-    def _statements(self, writer: Writer, names: Names) -> Statements:
-        return Statements(writer, names, self.expressions, StatementLists(self.func))
 
     def _result(self) -> str:
         """`` -> T.int32`` of a kernel that returns a scalar."""
@@ -150,15 +134,6 @@ class PrimFuncPrinter:
         self.writer.line(f"{self.expressions.names[param]} = {matched}")
 
 
-def _defined_by(operations: Sequence[Operation]) -> Iterator[SSAValue]:
-    """The values that operations and their regions define."""
-    for op in operations:
-        yield from op.results
-        for region in op.regions:
-            for block in region.blocks:
-                yield from block.args
-
-
 IMPORTS = {
     "I": "# from xrelax.script import ir as I",
     "T": "# from xrelax.script import tir as T",
@@ -194,11 +169,6 @@ def print_module(
         if not functions and not module.attributes:
             body.line("pass")
     return _assemble(body, metadata, uses, show_meta)
-
-
-def print_statements(func: PrimFuncOp, operations: Sequence[Operation]) -> str:
-    """Statements of a kernel as TVMScript."""
-    return PrimFuncPrinter(Writer(), func, None).statements(operations)
 
 
 def print_function(

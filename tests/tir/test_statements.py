@@ -71,6 +71,9 @@ def test_statements_are_compared_as_written():
     other = from_source(SUMS.replace("* 2.0", "* 3.0")).body.block.body
     assert not structural_equal(first, other) and structural_equal(first[1], other[1])
     assert not structural_equal(first[0].body.body, first[0].body.body.block)
+    texts = "A: T.Buffer((8,)), B: T.Buffer((8,))", "A: T.Buffer((4,)), B: T.Buffer((8,))"
+    copies = (from_source(f"@T.prim_func\ndef main({t}):\n    B[0] = A[0]\n") for t in texts)
+    assert not structural_equal(*(c.body for c in copies))  # they are written the same
 
 
 def test_operations_of_integers():
@@ -123,7 +126,7 @@ def test_control():
     named = next(n for n in found if isinstance(n, tir.Bind))
     assert named.var.dtype == "int32" and str(named) == "v: T.int32 = A[i]"
     uses = [n for n in found if isinstance(n, tir.Var) and n.same_as(named.var)]
-    assert len(uses) == 3
+    assert len(uses) == 1  # a variable counts once
     call = next(n for n in found if isinstance(n, tir.Evaluate)).value
     assert str(call) == 'T.call_extern("int32", "f", A.data, v, h)'
     outer = []
@@ -131,6 +134,47 @@ def test_control():
         body, lambda n: outer.append(n) or not isinstance(n, tir.For | tir.AssertStmt)
     )
     assert [type(n).__name__ for n in outer] == ["SeqStmt", "For", "AssertStmt"]
+    attribute = next(n for n in found if isinstance(n, tir.AttrStmt))
+    assert (attribute.node, attribute.attr_key, attribute.value.value) == (
+        "'i'",
+        "pragma_unroll",
+        1,
+    )
+
+
+def test_blocks_in_the_order_of_walks():
+    text = """
+@T.prim_func
+def main(A: T.Buffer((8,), "uint8"), Y: T.Buffer((8,), "uint8")):
+    for i in range(8):
+        with T.block("Y"):
+            vi = T.axis.spatial(8, i)
+            T.reads(A[vi])
+            T.writes(Y[0:4])
+            X = T.match_buffer(A[vi], (), "uint8")
+            T.evaluate(T.call_extern("int32", "f", T.address_of(A[2])))
+            Y[vi] = X[()] + T.uint8(200)
+"""
+    realize, found = from_source(text).body.block.body.body, []
+    tir.stmt_functor.post_order_visit(realize, found.append)
+    shown = ["i", "T.bool(True)", "0", "8", "vi", "1", "0", "4", "1"]  # values, axes, regions
+    assert list(map(str, found[: len(shown)])) == shown
+    assert [type(n).__name__ for n in found[-3:]] == ["SeqStmt", "SBlock", "SBlockRealize"]
+    assert [m.buffer.name for m in realize.block.match_buffers] == ["X"]
+    constant = next(n for n in found if isinstance(n, tir.Add)).b
+    assert constant.value == 200 and str(constant) == "T.uint8(200)"
+
+
+def test_views_of_a_schedule_are_of_now():
+    schedule = tir.Schedule(from_source(SUMS))
+    block = schedule.get_block("copy")
+    loop = schedule.get_loops(block)[0]
+    view, outer = schedule.get(block), schedule.get(loop)
+    assert 'T.axis.remap("SS", [i, j])' in str(view) and outer.extent == 16
+    schedule.split(loop, [4, None])
+    assert "vi = T.axis.spatial(16, i * 4 + i_1)" in str(view)
+    with pytest.raises(ValueError, match="expected a statement of the program"):
+        _ = outer.extent
 
 
 VALUES = {
