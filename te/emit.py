@@ -83,6 +83,9 @@ class Emitter(ScalarBuilder):
                 return self._binary_index(expr)
             case Value() if isinstance(expr.ssa.type, IndexType):
                 return self.values.expr(expr.ssa)
+            case Let() if (value := self.try_index(expr.value)) is not None:
+                self.meanings[expr.var] = value
+                return self.try_index(expr.body)
             case _:
                 return None
 
@@ -130,7 +133,8 @@ class Emitter(ScalarBuilder):
             case Call():
                 return self._call(expr)
             case Let():
-                self.meanings[expr.var] = self.value(expr.value)
+                index = self.try_index(expr.value)
+                self.meanings[expr.var] = self.value(expr.value) if index is None else index
                 return self.value(expr.body)
             case ExternCall():
                 if expr.dtype == "void":

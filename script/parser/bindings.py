@@ -9,8 +9,8 @@ from ...dialects import tir
 from ...dialects.dtypes import DTYPES, element_type
 from ...dialects.int_expr import ZERO
 from ...dialects.parameters import value_hint
-from ...te.arithmetic import cast, convert, dim_expr
-from ...te.expr import Imm, IntrinCall, Load, PrimExpr, Value, Var
+from ...te.arithmetic import cast, convert, dim_expr, promote
+from ...te.expr import Imm, Index, IntrinCall, Load, PrimExpr, Value, Var
 from .buffers import Alias, Buffer, DataPointer
 from .intrinsics import handle_type
 from .regions import HINTS, RegionParser
@@ -21,6 +21,7 @@ from .vector_stores import VectorStoreParser
 ALLOCATIONS = ("T.alloc_buffer", "T.sblock_alloc_buffer", "T.decl_buffer")
 BUFFERS = (*ALLOCATIONS, "T.match_buffer")
 """Calls that declare a buffer."""
+INDEX_DTYPES = ("int32", "int64")
 
 
 def _is_alias(call: ast.Call, path: str) -> bool:
@@ -110,8 +111,30 @@ class BindingParser:
         """Give a value to a name of ``x = T.float32()``, or to a new one, in this scope."""
         found = self.exprs.eval(value)
         if isinstance(target, ast.Name):
+            found = self._of_dtype(self.statements.scope.bound(target.id), found, value)
             self.statements.scope.bind(target.id, None)
         self._name(target, found)
+
+    def _of_dtype(self, declared: Any, value: Any, node: ast.expr) -> Any:
+        """A value for a variable whose dtype was said before; literals and indices adapt."""
+        emitter = self.statements.emitter
+        if not isinstance(declared, Var | Index) or declared in emitter.meanings:
+            return value
+        # Symbols have no dtype of their own: `n = T.int32()` may be a dim too.
+        wanted = INDEX_DTYPES if isinstance(declared, Index) else (declared.dtype,)
+        number = convert(value)
+        if isinstance(number, Imm) and number.weak:
+            _, number = promote(declared, number)
+        elif (
+            number.dtype in INDEX_DTYPES
+            and declared.dtype in INDEX_DTYPES
+            and emitter.try_index(number) is not None
+        ):
+            number = cast(declared.dtype, number)
+        if number.dtype not in wanted:
+            message = f"expected a value of {declared.dtype} for '{declared.name}'"
+            raise self.statements.error(node, f"{message}, got {number.dtype}")
+        return number
 
     def _unpack(self, target: ast.Tuple, node: ast.expr) -> None:
         elements = self.exprs.elements(node)

@@ -88,6 +88,23 @@ Y[3] = T.Let(fourth + x * x, where={x: X[4] + 1.0})
     np.testing.assert_allclose(y, [X8[0] + 10, *X8[1:3], fourth, *X8[4:] * 3], rtol=1e-6)
 
 
+def test_values_have_the_dtype_that_was_declared():
+    text = """
+@T.prim_func
+def main(X: T.Buffer((8,)), Y: T.Buffer((8,))):
+    for i in range(8):
+        x = T.float64()
+        index = T.int64()
+        T.bind(i, var=index)
+        T.bind(VALUE, var=x)
+        Y[T.Let(7 - j, where={j: index})] = x
+"""
+    func = from_source(text.replace("VALUE", "2"))
+    assert "Y[-i + 7] = " in func.script()
+    with pytest.raises(ScriptError, match="expected a value of float64 for 'x', got float32"):
+        from_source(text.replace("VALUE", "X[i]"))
+
+
 def test_swapping_elements(run):
     y = run(F8, "for i in range(8):\n    Y[i] = X[i]\nY[0], Y[7] = Y[7], Y[0]", X8)
     np.testing.assert_array_equal(y, [X8[7], *X8[1:7], X8[0]])
