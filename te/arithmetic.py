@@ -1,4 +1,4 @@
-"""Scalar expressions and what operators on them mean: conversion, dtype promotion, folding.
+"""What operators on scalar expressions mean: conversion, dtype promotion, folding.
 
 Trees of integers over symbols alone fold into `IntExpr` at once, so that
 ``A.shape[1] == B.shape[0]`` is decided when it is asked.
@@ -6,9 +6,7 @@ Trees of integers over symbols alone fold into `IntExpr` at once, so that
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from math import isfinite
-from typing import Any, ClassVar, TypeAlias
+from typing import Any
 
 import numpy as np
 
@@ -19,286 +17,31 @@ from ..dialects.dtypes import (
     is_float,
     wrap_to,
 )
-from ..dialects.int_expr import IntExpr, Sym, maximum, minimum, outermost
-from ..dialects.python_text import (
-    ADD,
-    AND,
-    BIT_AND,
-    BIT_OR,
-    BIT_XOR,
-    COMPARE,
-    MULTIPLY,
-    NOT,
-    OR,
-    PRIMARY,
-    SHIFT,
-    UNARY,
-    Text,
-    integer_precedence,
-    integer_text,
-)
+from ..dialects.int_expr import IntExpr, Sym, maximum, minimum
 from ..runtime.dtype import bfloat16_to_float32, to_bfloat16
 from .constant_dim import ConstantDim
-from .operators import Operators, Sides
+from .nodes import PRECEDENCE as PRECEDENCE
+from .nodes import Binary as Binary
+from .nodes import Call as Call
+from .nodes import Cast as Cast
+from .nodes import ExprLike as ExprLike
+from .nodes import Imm as Imm
+from .nodes import Index as Index
+from .nodes import PrimExpr as PrimExpr
+from .nodes import as_int_expr as as_int_expr
+from .nodes import index_expr as index_expr
+from .nodes import is_same as is_same
+from .operators import Operators
 
 COMPARISONS = ("lt", "le", "gt", "ge", "eq", "ne")
 INTEGER_ONLY = ("bitwise_and", "bitwise_or", "bitwise_xor", "shift_left", "shift_right")
 BOOL_TOO = ("bitwise_and", "bitwise_or", "bitwise_xor", "min", "max", *COMPARISONS)
-
-PRECEDENCE = {
-    "add": ("+", ADD),
-    "sub": ("-", ADD),
-    "mul": ("*", MULTIPLY),
-    "div": ("/", MULTIPLY),
-    "floordiv": ("//", MULTIPLY),
-    "floormod": ("%", MULTIPLY),
-    "lt": ("<", COMPARE),
-    "le": ("<=", COMPARE),
-    "gt": (">", COMPARE),
-    "ge": (">=", COMPARE),
-    "eq": ("==", COMPARE),
-    "ne": ("!=", COMPARE),
-    "bitwise_and": ("&", BIT_AND),
-    "bitwise_or": ("|", BIT_OR),
-    "bitwise_xor": ("^", BIT_XOR),
-    "shift_left": ("<<", SHIFT),
-    "shift_right": (">>", SHIFT),
-}
-"""How operations are written, and how tightly they bind."""
-
-_LOGICAL = {"bitwise_and": ("and", AND), "bitwise_or": ("or", OR)}
-"""The same of bools."""
-
-
-class PrimExpr(Operators, Sides):
-    """An expression with a dtype. Operators build larger ones; nothing is computed."""
-
-    type_of: ClassVar[Callable[..., Any]]
-    dtype: str
-
-    @property
-    def ty(self) -> Any:
-        """The type: that of numbers of this dtype; TVM's newer spelling."""
-        return PrimExpr.type_of(self.dtype)
-
-    @staticmethod
-    def _binary(op: str, lhs: ExprLike, rhs: ExprLike) -> PrimExpr:
-        return binary(op, lhs, rhs)
-
-    def __neg__(self) -> PrimExpr:
-        return negate(self)
-
-    def __invert__(self) -> PrimExpr:
-        return bitwise_not(self)
-
-    def astype(self, dtype: str) -> PrimExpr:
-        return cast(dtype, self)
-
-    def same_as(self, other: object) -> bool:
-        """Whether the other one is this expression, as TVM asks; equal ones may be others."""
-        return self is other
-
-    @property
-    def text(self) -> Text:
-        """The expression as TVMScript, and how tightly its outermost operator binds."""
-        return Text(object.__repr__(self))
-
-    def children(self) -> list[PrimExpr]:
-        """The expressions that this one is made of."""
-        return []
-
-    def reads_memory(self) -> bool:
-        """Whether there is an element of a buffer in it."""
-        return any(part.reads_memory() for part in self.children())
-
-    def declared(self) -> Iterator[tuple[str, str]]:
-        """Names and dtypes of variables in it, in order; names may repeat."""
-        for part in self.children():
-            yield from part.declared()
-
-    def script(self, *, verbose_expr: bool = False) -> str:
-        """The expression as TVMScript; with `verbose_expr` below ``n = T.int64()`` lines."""
-        declared = dict.fromkeys(self.declared()) if verbose_expr else ()
-        return "\n".join([*(f"{name} = T.{kind}()" for name, kind in declared), self.text.text])
-
-    def __str__(self) -> str:
-        return self.script()
-
-    __repr__ = __str__
-
-
-ExprLike: TypeAlias = PrimExpr | int | float | bool
-
-
-class Index(PrimExpr):
-    """An integer expression over symbols, such as a tensor dim."""
-
-    def __init__(self, expr: IntExpr, dtype: str = "int64"):
-        self.expr = expr
-        self.dtype = dtype
-
-    def __hash__(self) -> int:
-        return hash(self.expr)
-
-    @property
-    def text(self) -> Text:
-        return Text(integer_text(self.expr), integer_precedence(self.expr))
-
-    def declared(self) -> Iterator[tuple[str, str]]:
-        for name in sorted(self.expr.symbols()):
-            yield name, self.dtype
-
-    @property
-    def name(self) -> str:
-        """The name, if it is a symbol; raises AttributeError for other expressions."""
-        atom = self.expr.as_atom
-        if not isinstance(atom, Sym):
-            raise AttributeError(f"expected a symbol, which has a name, got {self}")
-        return atom.name
-
-    def sides(self) -> tuple[str, list[PrimExpr]]:
-        """The operation that is done last, and what it is done with; "" and nothing of a symbol."""
-        found = outermost(self.expr)
-        if found is None:
-            return "", []
-        op, *sides = found
-        return "floormod" if op == "mod" else op, [index_expr(s, self.dtype) for s in sides]
-
-    def same_as(self, other: object) -> bool:
-        """Whether the other one is this expression: symbols of one name are the same."""
-        return isinstance(other, Index) and self.expr == other.expr
-
-
-class Imm(PrimExpr):
-    """A number. A `weak` one came from a Python literal and takes the dtype of what it meets."""
-
-    def __init__(self, value: int | float | bool, dtype: str, weak: bool = False):
-        self.value = value
-        self.dtype = dtype
-        self.weak = weak
-
-    def __bool__(self) -> bool:
-        return bool(self.value)
-
-    def __index__(self) -> int:
-        if is_float(self.dtype):
-            raise TypeError(f"expected an integer, got {self.dtype}")
-        return int(self.value)
-
-    __int__ = __index__
-
-    @property
-    def text(self) -> Text:
-        if self.dtype == "bool":
-            return Text(f"T.bool({bool(self.value)})")
-        if is_float(self.dtype):
-            value = float(self.value)
-            shown = repr(value) if isfinite(value) else f'"{value}"'
-            return Text(f"T.{self.dtype}({shown})")
-        if self.dtype in ("int32", "int64") or self.weak:
-            return Text(str(int(self.value)), PRIMARY if self.value >= 0 else UNARY)
-        return Text(f"T.{self.dtype}({int(self.value)})")
-
-
-class Binary(PrimExpr):
-    """An operation on two expressions of one dtype."""
-
-    def __init__(self, op: str, lhs: PrimExpr, rhs: PrimExpr, dtype: str):
-        self.op = op
-        self.lhs = lhs
-        self.rhs = rhs
-        self.dtype = dtype
-
-    def __bool__(self) -> bool:
-        if self.op not in ("eq", "ne"):
-            return super().__bool__()
-        return is_same(self.lhs, self.rhs) == (self.op == "eq")
-
-    def children(self) -> list[PrimExpr]:
-        return [self.lhs, self.rhs]
-
-    def sides(self) -> tuple[str, list[PrimExpr]]:
-        return self.op, self.children()
-
-    @property
-    def text(self) -> Text:
-        lhs, rhs = self.lhs.text, self.rhs.text
-        if self.dtype == "bool" and self.op == "bitwise_xor" and isinstance(self.rhs, Imm):
-            return Text(f"not {lhs.within(NOT)}", NOT)
-        is_logical = self.dtype == "bool" and self.op in _LOGICAL
-        known = _LOGICAL if is_logical else PRECEDENCE
-        if is_logical and self.rhs.reads_memory():  # Python's operator would guard the access
-            return Text(f"T.{_LOGICAL[self.op][0].capitalize()}({lhs.text}, {rhs.text})")
-        if self.op not in known:
-            return Text(f"T.{self.op}({lhs.text}, {rhs.text})")
-        symbol, level = known[self.op]
-        left = level + 1 if level == COMPARE else level
-        return Text(f"{lhs.within(left)} {symbol} {rhs.within(level + 1)}", level)
-
-
-class Cast(PrimExpr):
-    """A conversion to another dtype."""
-
-    def __init__(self, dtype: str, value: PrimExpr):
-        self.dtype = dtype
-        self.value = value
-
-    def children(self) -> list[PrimExpr]:
-        return [self.value]
-
-    @property
-    def text(self) -> Text:
-        return Text(f'T.Cast("{self.dtype}", {self.value.text.text})')
-
-
-class Call(PrimExpr):
-    """An intrinsic applied to arguments, such as ``exp(x)`` or ``if_then_else(c, a, b)``."""
-
-    def __init__(self, op: str, args: tuple[PrimExpr, ...], dtype: str):
-        self.op = op
-        self.args = args
-        self.dtype = dtype
-
-    def children(self) -> list[PrimExpr]:
-        return list(self.args)
-
-    @property
-    def text(self) -> Text:
-        if self.op == "neg":
-            return Text(f"-{self.args[0].text.within(UNARY)}", UNARY)
-        name = "Select" if self.op == "select" else self.op
-        return Text(f"T.{name}({', '.join(a.text.text for a in self.args)})")
-
-
-def is_same(a: PrimExpr, b: PrimExpr) -> bool:
-    """Whether two expressions are written the same."""
-    if a is b:
-        return True
-    x, y = as_int_expr(a), as_int_expr(b)
-    if x is not None and y is not None:
-        return x == y
-    return type(a) is type(b) and a.dtype == b.dtype and str(a) == str(b)
-
-
-def as_int_expr(expr: PrimExpr) -> IntExpr | None:
-    """The integer expression over symbols, if that is all there is in it."""
-    if isinstance(expr, Index):
-        return expr.expr
-    if isinstance(expr, Imm) and not is_float(expr.dtype) and expr.dtype != "bool":
-        return IntExpr.of(int(expr.value))
-    return None
 
 
 def index_value(expr: IntExpr, dtype: str = "int64") -> Any:
     """A dim as users see it: an int where it is constant, else an expression."""
     constant = expr.constant
     return Index(expr, dtype) if constant is None else ConstantDim(constant)
-
-
-def index_expr(expr: IntExpr, dtype: str = "int64") -> PrimExpr:
-    """An integer expression as a scalar: a number where it is constant."""
-    constant = expr.constant
-    return Index(expr, dtype) if constant is None else Imm(constant, dtype)
 
 
 def symbol(name: str) -> Index:
@@ -489,3 +232,7 @@ def _fold_comparison(op: str, x: IntExpr | None, y: IntExpr | None) -> Imm | Non
         "ne": difference != 0,
     }
     return Imm(outcomes[op], "bool")
+
+
+Operators.binary, Operators.negate = binary, negate
+Operators.bitwise_not, Operators.cast = bitwise_not, cast

@@ -9,13 +9,13 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..dialects.python_text import Text
-from .arithmetic import Binary as Binary
-from .arithmetic import Call as Call
-from .arithmetic import Cast as Cast
-from .arithmetic import ExprLike as ExprLike
-from .arithmetic import Imm as Imm
-from .arithmetic import Index as Index
-from .arithmetic import PrimExpr as PrimExpr
+from .nodes import Binary as Binary
+from .nodes import Call as Call
+from .nodes import Cast as Cast
+from .nodes import ExprLike as ExprLike
+from .nodes import Imm as Imm
+from .nodes import Index as Index
+from .nodes import PrimExpr as PrimExpr
 
 if TYPE_CHECKING:
     from xdsl.ir import SSAValue

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, ClassVar
 
 
 class Operators:
@@ -11,106 +12,107 @@ class Operators:
     __array_ufunc__ = None
     """NumPy scalars on the left leave the operation to the expression."""
 
-    @staticmethod
-    def _binary(op: str, lhs: Any, rhs: Any) -> Any:
-        """An operation on two expressions or numbers."""
-        raise NotImplementedError
+    binary: ClassVar[Callable[[str, Any, Any], Any]]
+    """An operation on two expressions or numbers; `arithmetic` sets it and the next ones."""
+    negate: ClassVar[Callable[[Any], Any]]
+    bitwise_not: ClassVar[Callable[[Any], Any]]
+    cast: ClassVar[Callable[[str, Any], Any]]
 
     def __neg__(self) -> Any:
-        raise NotImplementedError
+        return Operators.negate(self)
 
     def __invert__(self) -> Any:
-        raise NotImplementedError
+        return Operators.bitwise_not(self)
 
     def astype(self, dtype: str) -> Any:
         """The expression converted to another dtype."""
-        raise NotImplementedError
+        return Operators.cast(dtype, self)
 
     def __add__(self, other: Any) -> Any:
-        return self._binary("add", self, other)
+        return Operators.binary("add", self, other)
 
     def __radd__(self, other: Any) -> Any:
-        return self._binary("add", other, self)
+        return Operators.binary("add", other, self)
 
     def __sub__(self, other: Any) -> Any:
-        return self._binary("sub", self, other)
+        return Operators.binary("sub", self, other)
 
     def __rsub__(self, other: Any) -> Any:
-        return self._binary("sub", other, self)
+        return Operators.binary("sub", other, self)
 
     def __mul__(self, other: Any) -> Any:
-        return self._binary("mul", self, other)
+        return Operators.binary("mul", self, other)
 
     def __rmul__(self, other: Any) -> Any:
-        return self._binary("mul", other, self)
+        return Operators.binary("mul", other, self)
 
     def __truediv__(self, other: Any) -> Any:
-        return self._binary("div", self, other)
+        return Operators.binary("div", self, other)
 
     def __rtruediv__(self, other: Any) -> Any:
-        return self._binary("div", other, self)
+        return Operators.binary("div", other, self)
 
     def __floordiv__(self, other: Any) -> Any:
-        return self._binary("floordiv", self, other)
+        return Operators.binary("floordiv", self, other)
 
     def __rfloordiv__(self, other: Any) -> Any:
-        return self._binary("floordiv", other, self)
+        return Operators.binary("floordiv", other, self)
 
     def __mod__(self, other: Any) -> Any:
-        return self._binary("floormod", self, other)
+        return Operators.binary("floormod", self, other)
 
     def __rmod__(self, other: Any) -> Any:
-        return self._binary("floormod", other, self)
+        return Operators.binary("floormod", other, self)
 
     def __and__(self, other: Any) -> Any:
-        return self._binary("bitwise_and", self, other)
+        return Operators.binary("bitwise_and", self, other)
 
     def __rand__(self, other: Any) -> Any:
-        return self._binary("bitwise_and", other, self)
+        return Operators.binary("bitwise_and", other, self)
 
     def __or__(self, other: Any) -> Any:
-        return self._binary("bitwise_or", self, other)
+        return Operators.binary("bitwise_or", self, other)
 
     def __ror__(self, other: Any) -> Any:
-        return self._binary("bitwise_or", other, self)
+        return Operators.binary("bitwise_or", other, self)
 
     def __xor__(self, other: Any) -> Any:
-        return self._binary("bitwise_xor", self, other)
+        return Operators.binary("bitwise_xor", self, other)
 
     def __rxor__(self, other: Any) -> Any:
-        return self._binary("bitwise_xor", other, self)
+        return Operators.binary("bitwise_xor", other, self)
 
     def __lshift__(self, other: Any) -> Any:
-        return self._binary("shift_left", self, other)
+        return Operators.binary("shift_left", self, other)
 
     def __rlshift__(self, other: Any) -> Any:
-        return self._binary("shift_left", other, self)
+        return Operators.binary("shift_left", other, self)
 
     def __rshift__(self, other: Any) -> Any:
-        return self._binary("shift_right", self, other)
+        return Operators.binary("shift_right", self, other)
 
     def __rrshift__(self, other: Any) -> Any:
-        return self._binary("shift_right", other, self)
+        return Operators.binary("shift_right", other, self)
 
     def __lt__(self, other: Any) -> Any:
-        return self._binary("lt", self, other)
+        return Operators.binary("lt", self, other)
 
     def __le__(self, other: Any) -> Any:
-        return self._binary("le", self, other)
+        return Operators.binary("le", self, other)
 
     def __gt__(self, other: Any) -> Any:
-        return self._binary("gt", self, other)
+        return Operators.binary("gt", self, other)
 
     def __ge__(self, other: Any) -> Any:
-        return self._binary("ge", self, other)
+        return Operators.binary("ge", self, other)
 
     def __eq__(self, other: object) -> Any:
         is_scalar = isinstance(other, Operators | int | float)
-        return self._binary("eq", self, other) if is_scalar else NotImplemented
+        return Operators.binary("eq", self, other) if is_scalar else NotImplemented
 
     def __ne__(self, other: object) -> Any:
         is_scalar = isinstance(other, Operators | int | float)
-        return self._binary("ne", self, other) if is_scalar else NotImplemented
+        return Operators.binary("ne", self, other) if is_scalar else NotImplemented
 
     def __hash__(self) -> int:
         return id(self)
