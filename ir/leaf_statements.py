@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from xdsl.ir import Operation
+
 from ..dialects import tir
 from ..dialects.sym import exprs_of
 from ..te.arithmetic import PrimExpr, const
@@ -57,11 +59,13 @@ class Evaluate(Statement, shows=[tir.CallExternOp, tir.CallIntrinOp, tir.CallOp]
     @property
     def value(self) -> PrimExpr:
         """The call."""
-        is_call = isinstance(self.op, tir.OpaqueCallOp)
-        return self.scalars.call(self.op) if is_call else const(0, "int32")
+        return self.scalars.call(self.op) if self._operations() else const(0, "int32")
 
     def script(self) -> str:
-        return super().script() if isinstance(self.op, tir.OpaqueCallOp) else "T.evaluate(0)"
+        return super().script() if self._operations() else "T.evaluate(0)"
+
+    def _operations(self) -> list[Operation]:
+        return [self.op] if isinstance(self.op, tir.OpaqueCallOp) else []
 
     def children(self) -> Iterator[Any]:
         yield self.value

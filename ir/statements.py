@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 from xdsl.dialects import scf
-from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation
 
 from ..dialects import tir
 from ..dialects.attributes import from_attribute
@@ -100,9 +100,6 @@ class Statement:
 
     def __repr__(self) -> str:
         return self.script()
-
-    def _value(self, value: SSAValue) -> PrimExpr:
-        return self.scalars.value(value)
 
 
 def _kernel_of(op: Operation) -> tir.PrimFuncOp:
@@ -224,7 +221,7 @@ class IfThenElse(Statement, shows=[scf.IfOp]):
     @property
     def condition(self) -> PrimExpr:
         """The condition."""
-        return self._value(self.op.cond)
+        return self.scalars.value(self.op.cond)
 
     @property
     def then_case(self) -> Statement:
@@ -250,7 +247,7 @@ class While(Statement, shows=[scf.WhileOp]):
     @property
     def condition(self) -> PrimExpr:
         """The condition."""
-        return self._value(self.op.before_region.block.last_op.operands[0])
+        return self.scalars.value(self.op.before_region.block.last_op.operands[0])
 
     @property
     def body(self) -> Statement:

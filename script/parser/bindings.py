@@ -107,19 +107,27 @@ class BindingParser:
         """Give a name to a scalar, a buffer or a Python value."""
         self._name(target, self.exprs.eval(value))
 
-    def bind_declared(self, target: ast.expr, value: ast.expr) -> None:
-        """Give a value to a name of ``x = T.float32()``, or to a new one, in this scope."""
+    def bind_declared(self, target: ast.expr, value: ast.expr, *, shadows: bool) -> None:
+        """Give a value to a name of ``x = T.float32()``, or to a new one, in this scope.
+
+        Where it `shadows`, an enclosing scope may have the name too.
+        """
         found = self.exprs.eval(value)
         if isinstance(target, ast.Name):
-            found = self._of_dtype(self.statements.scope.bound(target.id), found, value)
-            self.statements.scope.bind(target.id, None)
+            declared = self.statements.scope.bound(target.id)
+            if self._lacks_value(declared):
+                found = self._of_dtype(declared, found, value)
+            if shadows or self._lacks_value(declared):
+                self.statements.scope.bind(target.id, None)
         self._name(target, found)
+
+    def _lacks_value(self, declared: Any) -> bool:
+        is_variable = isinstance(declared, Var | Index)
+        return is_variable and declared not in self.statements.emitter.meanings
 
     def _of_dtype(self, declared: Any, value: Any, node: ast.expr) -> Any:
         """A value for a variable whose dtype was said before; literals and indices adapt."""
         emitter = self.statements.emitter
-        if not isinstance(declared, Var | Index) or declared in emitter.meanings:
-            return value
         # Symbols have no dtype of their own: `n = T.int32()` may be a dim too.
         wanted = INDEX_DTYPES if isinstance(declared, Index) else (declared.dtype,)
         number = convert(value)

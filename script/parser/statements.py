@@ -140,7 +140,7 @@ class StatementParser(StatementReader):
             raise self.error(call, "expected 'with T.LetStmt(value) as name'")
         value, target = reversed(given) if len(call.args) == 2 else given
         with self.scope.nested():
-            self.bindings.bind_declared(target, value)
+            self.bindings.bind_declared(target, value, shadows=True)
             self.body(node.body)
 
     def _stmt_If(self, node: ast.If) -> None:
@@ -250,7 +250,7 @@ class StatementParser(StatementReader):
             case ast.Call(
                 args=[value], keywords=[ast.keyword(arg="var", value=ast.Name() as name)]
             ):
-                self.bindings.bind_declared(name, value)
+                self.bindings.bind_declared(name, value, shadows=False)
             case _:
                 raise self.error(call, "expected T.bind(value, var=name)")
 

@@ -103,6 +103,10 @@ def main(X: T.Buffer((8,)), Y: T.Buffer((8,))):
     assert "Y[-i + 7] = " in func.script()
     with pytest.raises(ScriptError, match="expected a value of float64 for 'x', got float32"):
         from_source(text.replace("VALUE", "X[i]"))
+    with pytest.raises(ScriptError, match="expected a new name, got 'y' of an enclosing scope"):
+        from_source(
+            text.replace("VALUE, var=x", "1, var=y").replace("    for", "    y = X[0]\n    for")
+        )
 
 
 def test_swapping_elements(run):
