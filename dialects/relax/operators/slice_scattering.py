@@ -46,7 +46,8 @@ class SliceScatterOp(OperatorOp):
         for name, bound in zip(("start", "end"), bounds, strict=True):
             if isinstance(bound, float):
                 raise ValueError(f"expected {name} of '{cls.name}' to be an integer, got {bound}")
-        return slice_range(*map(IntExpr.of, bounds), dim, step)
+        start, end = map(IntExpr.of, bounds)
+        return slice_range(start, end, dim, step)
 
     @classmethod
     def infer(cls, operands: Sequence[TensorType], attributes: dict[str, Any]) -> TensorType:
