@@ -47,6 +47,23 @@ _TYPES = {
 }
 """Names of types since 2026, and those before."""
 
+_STATEMENTS = {
+    "statements": ("AttrStmt", "For", "ForKind", "IfThenElse", "SeqStmt", "While"),
+    "leaf_statements": (
+        "AllocBuffer",
+        "AssertStmt",
+        "Bind",
+        "Break",
+        "BufferStore",
+        "Continue",
+        "DeclBuffer",
+        "Evaluate",
+        "Return",
+    ),
+    "block_views": ("SBlock", "SBlockRealize"),
+    "regions": ("BufferRegion",),
+}
+
 NAMES: dict[str, str] = {
     # today's spellings
     "IRModule": ".ir.module:IRModule",
@@ -140,6 +157,7 @@ NAMES: dict[str, str] = {
     "relax.PyExprVisitor": ".builder.mutator:PyExprVisitor",
     "relax.PrimStructInfo": ".ir.struct_info:PrimStructInfo",
     "relax.PrimValue": ".ir.expr:PrimValue",
+    "relax.StringImm": ".ir.strings:StringImm",
     "relax.SeqExpr": ".ir.blocks:SeqExpr",
     "relax.ShapeExpr": ".ir.expr:ShapeExpr",
     "relax.ShapeStructInfo": ".ir.struct_info:ShapeStructInfo",
@@ -209,9 +227,9 @@ NAMES: dict[str, str] = {
     "tir.tensor_intrin.x86": ".tir.tensor_intrin.x86",
     "tir.meta_schedule": ".meta_schedule",
     "tir.ProducerLoad": ".te.tensor:producer_load",
-    "tir.For": ".tir.statements:For",
-    "tir.SBlock": ".tir.statements:SBlock",
-    "tir.Var": ".te:var",
+    **{f"tir.{n}": f".ir.{file}:{n}" for file, names in _STATEMENTS.items() for n in names},
+    "tir.stmt_functor": ".ir.stmt_functor",
+    "tir.Var": ".tir.expr_classes:Var",
     "tir.call_extern": ".te.foreign:call_extern",
     "tir.const": ".te:const",
     "tir.decl_buffer": ".ir.buffers:decl_buffer",
@@ -288,10 +306,14 @@ NAMES: dict[str, str] = {
     "script.relax.entry.StructInfoProxy": ".script.outside:TypeProxy",
     "tensor": ".runtime:array",
     **{f"testing.utils.{name}": f".testing.numerics:{name}" for name in _COMPARISONS},
-    "tir.SizeVar": ".te:var",
+    "tir.Block": ".ir.block_views:SBlock",
+    "tir.BlockRealize": ".ir.block_views:SBlockRealize",
+    "tir.SizeVar": ".tir.expr_classes:Var",
+    "tir.LetStmt": ".ir.leaf_statements:Bind",
+    **{f"tir.stmt.{n}": f".ir.{file}:{n}" for file, names in _STATEMENTS.items() for n in names},
     **{f"tir.expr.{name}": f".te.literals:{name}" for name in ("FloatImm", "IntImm", "StringImm")},
     "tir.expr.ProducerLoad": ".te.tensor:producer_load",
-    "tir.expr.Var": ".te:var",
+    "tir.expr.Var": ".tir.expr_classes:Var",
     "tir.build": ".driver:build",
     "tirx": ".tir",
 }

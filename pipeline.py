@@ -84,6 +84,9 @@ PASSES: dict[str, str] = {
     "promote-buffers": ".lowering.loops.promote_buffers:PromoteBuffersPass",
     "propagate-quantization": (".lowering.graph.propagate_quantization:PropagateQuantizationPass"),
     "remove-purity-checking": ".lowering.graph.remove_purity_checking:RemovePurityCheckingPass",
+    "remove-redundant-reshape": (
+        ".lowering.graph.remove_redundant_reshape:RemoveRedundantReshapePass"
+    ),
     "remove-unused-outputs": ".lowering.graph.remove_unused_outputs:RemoveUnusedOutputsPass",
     "remove-unused-parameters": (
         ".lowering.graph.remove_unused_parameters:RemoveUnusedParametersPass"

@@ -14,11 +14,13 @@ from __future__ import annotations
 import argparse
 import statistics
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
+
+from random_models import measure, seconds
 
 PROMPT, SHORT, NEW = 512, 32, 64
 WORD = " the"
@@ -34,36 +36,10 @@ def _xrelax(path: Path, threads: int, activations: str) -> Measured:
     set_num_threads(threads)
     model = llm.load(path, context=1024, activations=activations)
     (word,) = model.tokenizer.encode(WORD)
-    return partial(_timed, model, word)
-
-
-def _timed(model: Any, word: int, prompt: int, new: int) -> tuple[float, float]:
-    with model.sequence() as sequence:
-        begin = time.perf_counter()
-        token = int(model.prefill(sequence, [word] * prompt).argmax())
-        first = time.perf_counter()
-        for _ in range(new - 1):
-            token = int(model.decode([sequence], [token])[0].argmax())
-        end = time.perf_counter()
-    return first - begin, (end - first) / max(1, new - 1)
-
-
-def random_steps(threads: int) -> Callable[[Any], Iterator[tuple[str, float]]]:
-    """What a process measures of a model with random weights: seconds, and bytes per second."""
-    from xrelax.runtime import set_num_threads
-
-    def steps(model: Any) -> Iterator[tuple[str, float]]:
-        set_num_threads(threads)
-        _timed(model, 1, 2, 2)
-        yield "prompt", _timed(model, 1, 128, 1)[0] / 128
-        yield "token", min(_timed(model, 1, 2, 9)[1] for _ in range(3))
-
-    return steps
+    return partial(seconds, model, word)
 
 
 def _print_random(names: Sequence[str], threads: int) -> None:
-    from random_models import measure
-
     bandwidth = read_bandwidth(threads)
     print(f"{threads} threads, {bandwidth / 1e9:.1f} GB/s")
     print("| | weights, MB | cache, MB | memory, MB | (memory - cache) / weights | ms a token |"

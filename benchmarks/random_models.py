@@ -9,6 +9,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -100,24 +101,39 @@ def compile_model(name: str, path: Path) -> int:
     from xrelax.llm.architectures import ARCHITECTURES
     from xrelax.llm.compilation import module_of
     from xrelax.llm.steps import Functions
-    from xrelax.runtime.saving import save
 
     size = SIZES[name]
     weights, config = _RandomWeights(size), configuration(size)
     model = ARCHITECTURES[config.architecture](weights, config)
     # As in the cache of models: with the weights that are computed on load, and no others.
-    save(build(module_of(Functions(model, config))).after_load(), path)
+    build(module_of(Functions(model, config))).save(path, packed=True)
     return weights.bytes
 
 
-def run_model(name: str, path: Path, steps: Any) -> Iterator[tuple[str, float]]:
-    """Load and run a saved model; yields measures by name."""
+def seconds(model: Any, word: int, prompt: int, new: int) -> tuple[float, float]:
+    """Seconds until the first token after a prompt of some length, and for each further token."""
+    with model.sequence() as sequence:
+        begin = time.perf_counter()
+        token = int(model.prefill(sequence, [word] * prompt).argmax())
+        first = time.perf_counter()
+        for _ in range(new - 1):
+            token = int(model.decode([sequence], [token])[0].argmax())
+        end = time.perf_counter()
+    return first - begin, (end - first) / max(1, new - 1)
+
+
+def run_model(name: str, path: Path, threads: int) -> Iterator[tuple[str, float]]:
+    """Load and run a saved model; yields seconds of a token, and bytes, by name."""
     from xrelax.llm import LanguageModel
+    from xrelax.runtime import set_num_threads
     from xrelax.runtime.executable import load
 
+    set_num_threads(threads)
     before = _resident()
     model = LanguageModel(configuration(SIZES[name]), None, load(path), CONTEXT)  # type: ignore
-    yield from steps(model)
+    seconds(model, 1, 2, 2)
+    yield "prompt", seconds(model, 1, 128, 1)[0] / 128
+    yield "token", min(seconds(model, 1, 2, 9)[1] for _ in range(3))
     pages = model.config.pages
     yield "cache", pages.bytes_of_position * CONTEXT
     yield "memory", _resident("VmHWM") - before
@@ -146,9 +162,7 @@ def _main() -> None:
     if phase == "compile":
         print("weights", compile_model(name, Path(path)))
         return
-    from language_models import random_steps
-
-    for key, value in run_model(name, Path(path), random_steps(int(threads))):
+    for key, value in run_model(name, Path(path), int(threads)):
         print(key, value)
 
 

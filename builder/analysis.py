@@ -11,6 +11,7 @@ from ..dialects import relax
 from ..dialects.diagnostics import Diagnostic
 from ..dialects.relax.closure import effects
 from ..dialects.tir import BufferType
+from ..ir.block_views import SBlock
 from ..ir.blocks import (
     Binding,
     DataflowBlock,
@@ -30,7 +31,6 @@ from ..lowering.graph.dead_code import remove_all_unused as remove_from
 from ..lowering.graph.reshape_pattern import is_reshape
 from ..lowering.schedule.suggest_layouts import suggest_layouts
 from ..tir.index_map import IndexMap
-from ..tir.statements import SBlock
 from .module import check
 from .type_analysis import BaseCheckResult as BaseCheckResult
 from .type_analysis import collect_non_negative_expressions as collect_non_negative_expressions

@@ -86,6 +86,7 @@ class PyExprMutator(Functor):
 
     visit_constant_ = visit_global_var_ = visit_extern_func_ = visit_leaf
     visit_shape_expr_ = visit_prim_value_ = visit_op_ = visit_leaf
+    visit_string_imm_ = visit_leaf
 
     def visit_arguments_(self, op: Arguments) -> Any:
         """The arguments of a call in destination-passing style."""

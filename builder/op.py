@@ -31,6 +31,7 @@ from ..ir.calls import loop as loop_op
 from ..ir.expr import Constant, Expr, ShapeExpr, apply_operator, expression
 from ..ir.gradients import register_gradient
 from ..ir.operators import to_value
+from ..ir.strings import StringImm
 from ..ir.struct_info import ObjectStructInfo, to_type
 from ..te import const as number
 from ..te.expr import PrimExpr
@@ -105,10 +106,10 @@ def call_packed(
 ) -> Expr:
     """The call of a registered function for its effects, in program order.
 
-    Its result has the type `sinfo_args`, also called `ty_args`.
+    Its result has the type `sinfo_args`, also called `ty_args`. Arguments may be strings.
     """
     called = ExternFunc(func) if isinstance(func, str) else func
-    return Call(called, args, None, sinfo_args, ty_args=ty_args)
+    return Call(called, _with_strings(args), None, sinfo_args, ty_args=ty_args)
 
 
 def call_pure_packed(
@@ -116,11 +117,16 @@ def call_pure_packed(
 ) -> Expr:
     """The call of a registered function for its result, which has the type `sinfo_args`.
 
-    `ty_args` is another name of it. Raises ValueError where neither is given.
+    `ty_args` is another name of it. Arguments may be strings. Raises ValueError where neither is
+    given.
     """
     called = ExternFunc(func) if isinstance(func, str) else func
     op = Op.get("relax.call_pure_packed")
-    return Call(op, [called, *args], None, sinfo_args, ty_args=ty_args)
+    return Call(op, [called, *_with_strings(args)], None, sinfo_args, ty_args=ty_args)
+
+
+def _with_strings(args: Sequence[Any]) -> list[Any]:
+    return [StringImm(a) if isinstance(a, str) else a for a in args]
 
 
 def null_value() -> Expr:

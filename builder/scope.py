@@ -18,7 +18,7 @@ from ..ir.expr import Expr, Var, expression
 from ..lowering.graph.values import canonical
 from .module import Names
 
-COPIED = (relax.ConstantOp, relax.PrimValueOp, relax.ShapeOp)
+COPIED = (relax.ConstantOp, relax.PrimValueOp, relax.ShapeOp, relax.StringOp)
 """Operations without operands that stand where they are needed, in as many places as that takes."""
 
 

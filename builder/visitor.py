@@ -28,6 +28,7 @@ from ..ir.expr import (
     Var,
 )
 from ..ir.function import Function
+from ..ir.strings import StringImm
 
 _METHODS: dict[type[Any], str] = {
     Arguments: "visit_arguments_",
@@ -46,6 +47,7 @@ _METHODS: dict[type[Any], str] = {
     PrimValue: "visit_prim_value_",
     SeqExpr: "visit_seqexpr_",
     ShapeExpr: "visit_shape_expr_",
+    StringImm: "visit_string_imm_",
     Tuple: "visit_tuple_",
     TupleGetItem: "visit_tuple_getitem_",
     Var: "visit_var_",
@@ -120,6 +122,7 @@ class PyExprVisitor(Functor):
 
     visit_var_ = visit_dataflow_var_ = visit_constant_ = visit_global_var_ = visit_leaf
     visit_extern_func_ = visit_shape_expr_ = visit_prim_value_ = visit_op_ = visit_leaf
+    visit_string_imm_ = visit_leaf
 
     def visit_call_(self, op: Call) -> None:
         """What is called, then the arguments."""

@@ -136,10 +136,10 @@ def parameters(func: PrimFuncOp) -> list[Any]:
 
 def _scalar(func: PrimFuncOp, name: str, value: BlockArgument) -> Any:
     from ..te.arithmetic import symbol
-    from ..te.expr import Var
+    from ..te.expr import ValueVar
 
     if isinstance(value.type, IndexType):
         return symbol(name)
-    if isinstance(value.type, HandleType):
-        return Var(name, "handle")
-    return Var(name, dtype_name(func.element_type_of(value)))
+    is_handle = isinstance(value.type, HandleType)
+    dtype = "handle" if is_handle else dtype_name(func.element_type_of(value))
+    return ValueVar(value, name, dtype)

@@ -1,8 +1,9 @@
 """Equality and hash of programs up to the names of their values, parameters, loops and symbols.
 
 The counterparts are TVM's ``tvm.ir.structural_equal``, ``assert_structural_equal`` and
-``structural_hash``. Programs are modules, functions and xDSL operations. Types and expressions,
-which TVM's functions take too, are compared by what they are written as, and sequences by items.
+``structural_hash``. Programs are modules, functions and xDSL operations. Types, expressions and
+statements, which TVM's functions take too, are compared by what they are written as, with the names
+in them, and sequences by items.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from xdsl.ir import Operation, SSAValue
 from ..lowering.canonical_form import CanonicalForm, Token
 from ..lowering.functions import functions_by_name
 from ..te.arithmetic import PrimExpr, is_same
+from .statements import Statement
 from .struct_info import StructInfo
 
 
@@ -76,6 +78,8 @@ def structural_hash(program: Any, map_free_vars: bool = False, *, compare_name: 
 
 def _operation(program: Any) -> Operation | None:
     """The operation that a program is or shows; `None` for types, expressions and the rest."""
+    if isinstance(program, Statement):
+        return None  # values in it come from operations outside of its own
     op = program if isinstance(program, Operation) else getattr(program, "op", None)
     return _by_name(op) if isinstance(op, ModuleOp) else op if isinstance(op, Operation) else None
 
@@ -91,6 +95,8 @@ def _by_name(module: ModuleOp) -> ModuleOp:
 def _same_parts(a: Any, b: Any, map_free_vars: bool) -> bool:
     if isinstance(a, PrimExpr) and isinstance(b, PrimExpr):
         return is_same(a, b)
+    if isinstance(a, Statement) and isinstance(b, Statement):
+        return type(a) is type(b) and a.script() == b.script()
     if isinstance(a, StructInfo) or isinstance(b, StructInfo):
         return bool(a == b)
     x, y = (getattr(v, "borrowed", None) for v in (a, b))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Protocol, Self, cast
+from typing import TYPE_CHECKING, Any, Protocol, Self, cast
 
 from xdsl.dialects.builtin import DictionaryAttr, IndexType, ModuleOp, StringAttr
 from xdsl.ir import BlockArgument, Operation
@@ -41,6 +41,9 @@ from .struct_info import (
     struct_info,
     to_type,
 )
+
+if TYPE_CHECKING:
+    from .statements import Statement
 
 
 class History(Protocol):
@@ -198,6 +201,13 @@ class PrimFunc(BaseFunc):
     def params(self) -> list[Any]:
         """The parameters: buffers, and scalars as expressions."""
         return parameters(self.prim_func)
+
+    @property
+    def body(self) -> Statement:
+        """The statements, to be looked at; in a block "root" if the function has blocks."""
+        from .block_views import kernel_body
+
+        return kernel_body(self.prim_func)
 
     @property
     def struct_info(self) -> AnyStructInfo:

@@ -79,13 +79,21 @@ def buffer_formals(names: Sequence[str], types: Sequence[Attribute]) -> list[For
     return [Formal(f"argument '{n}'", t) for n, t in pairs if isinstance(t, BufferType)]
 
 
-def index_values(func: PrimFuncOp, values: Sequence[IntExpr]) -> dict[str, IntExpr]:
-    """What a call's `vars` say about the symbols that are index parameters of the callee.
+def index_values(
+    func: PrimFuncOp,
+    values: Sequence[IntExpr],
+    among_arguments: Mapping[str, IntExpr | None] | None = None,
+) -> dict[str, IntExpr]:
+    """What a call says about the symbols that are index parameters of the callee.
 
+    `values` are a call's `vars`, for the parameters that have no scalar among the arguments.
     Raises Diagnostic for another number of values.
     """
+    given = among_arguments or {}
     names = [
-        n for n, p in zip(func.names, func.params, strict=True) if isinstance(p.type, IndexType)
+        n
+        for n, p in zip(func.names, func.params, strict=True)
+        if isinstance(p.type, IndexType) and n not in given
     ]
     if len(names) != len(values):
         listed = f" ({', '.join(names)})" if names else ""
@@ -93,7 +101,8 @@ def index_values(func: PrimFuncOp, values: Sequence[IntExpr]) -> dict[str, IntEx
             f"'{func.sym_name.data}' expects {count_text(len(names), 'index value')}{listed}, "
             f"got {len(values)}"
         )
-    return dict(zip(names, values, strict=True))
+    known = {n: value for n, value in given.items() if value is not None}
+    return known | dict(zip(names, values, strict=True))
 
 
 def unify_types(
@@ -253,12 +262,6 @@ def extra_symbols(func: relax.FuncOp) -> list[str]:
     tensors = [t for p in func.params for t in tensors_in(p.type)]
     by_memory = set(determined_symbols(tensors))
     return [s for s in func.declared_symbols() if s not in by_memory]
-
-
-def is_plain(params: Sequence[Attribute], result: Attribute) -> bool:
-    """Whether users pass tensors alone and get a tensor or a flat tuple of tensors."""
-    fields = result.types.data if isinstance(result, TupleType) else (result,)
-    return all(isinstance(t, relax.TensorType) for t in (*params, *fields))
 
 
 def leaf_names(name: str, type_: Attribute) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
-from xdsl.dialects.builtin import IndexType, ModuleOp
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ..dialects import relax, tir
@@ -30,6 +30,7 @@ from .functions import (
     graph_functions,
     names_text,
 )
+from .kernel_arguments import kernel_arguments
 from .loop_types import unify_loop
 from .substitute import substituted
 
@@ -100,12 +101,6 @@ def unify_kernel_call(op: KernelCall, callee: tir.PrimFuncOp) -> Unification:
     """
     name = callee.sym_name.data
     where = f"call of '{name}'"
-    for param_name, param in zip(callee.names, callee.params, strict=True):
-        if not isinstance(param.type, tir.BufferType | IndexType):
-            raise Diagnostic(
-                f"{where}: expected parameters to be buffers or indices, "
-                f"got '{param_name}' of type {param.type}"
-            )
     formals = buffer_formals(callee.names, [p.type for p in callee.params])
     outputs, changed = tensors_in(op.result.type), list[int]()
     if isinstance(op, relax.CallTIRInplaceOp):
@@ -114,41 +109,25 @@ def unify_kernel_call(op: KernelCall, callee: tir.PrimFuncOp) -> Unification:
         changed = [position for position, _ in pairs if position != -1]
     elif isinstance(op, relax.CallKernelOp):
         changed = [*range(len(op.args))]
-    if len(formals) != len(op.args) + len(outputs):
-        raise Diagnostic(_kernel_arity_text(callee, len(op.args), len(outputs)))
-    inputs = [_tensor_type(where, f, a) for f, a in zip(formals, op.args, strict=False)]
+    given = kernel_arguments(where, callee, op.args, len(outputs))
+    arguments = zip(formals, given.tensors, strict=False)
+    inputs = [_tensor_type(where, f, a) for f, a in arguments]
     variables = None if isinstance(op, relax.CallDPSPackedOp) else op.tir_vars
     values: Sequence[IntExpr] = () if variables is None else exprs_of(variables)
-    unified = unify(where, formals, [*inputs, *outputs], index_values(callee, values))
-    _verify_inputs_unwritten(where, callee, set(range(len(inputs))) - set(changed))
+    indices = index_values(callee, values, given.integers(callee))
+    unified = unify(where, formals, [*inputs, *outputs], indices)
+    read = {param.index for i, (param, _) in enumerate(given.pairs) if i not in changed}
+    for position in written_params(callee):
+        if position in read:
+            written = callee.names[position]
+            raise Diagnostic(f"{where}: expected its inputs to be read only, it writes '{written}'")
     return unified
-
-
-def _kernel_arity_text(callee: tir.PrimFuncOp, inputs: int, outputs: int) -> str:
-    names = [
-        n
-        for n, p in zip(callee.names, callee.params, strict=True)
-        if isinstance(p.type, tir.BufferType)
-    ]
-    got = f"{count_text(inputs, 'input')} and {count_text(outputs, 'output')}"
-    expected = f"{count_text(len(names), 'argument')} ({', '.join(names)})"
-    return f"'{callee.sym_name.data}' expects {expected}, got {got}"
 
 
 def _tensor_type(where: str, formal: Formal, value: SSAValue) -> relax.TensorType:
     if isinstance(value.type, relax.TensorType):
         return value.type
     raise Diagnostic(f"{where}: expected {formal.subject} to be a tensor, got {value.type}")
-
-
-def _verify_inputs_unwritten(where: str, callee: tir.PrimFuncOp, inputs: set[int]) -> None:
-    buffers = [p for p in callee.params if isinstance(p.type, tir.BufferType)]
-    for position in written_params(callee):
-        if (param := callee.params[position]) in buffers and buffers.index(param) in inputs:
-            raise Diagnostic(
-                f"{where}: expected its inputs to be read only, "
-                f"it writes '{callee.names[param.index]}'"
-            )
 
 
 def written_params(func: tir.PrimFuncOp) -> list[int]:

@@ -4,20 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 from xdsl.dialects.builtin import ArrayAttr, TupleType
 from xdsl.ir import Attribute, SSAValue
 
 from ..dialects import relax
+from ..dialects.relax.constant import storage_dtype
+from ..dialects.relax.objects import is_plain
+from ..dialects.relax.prim_values import tensor_of
 from ..dialects.relax.types import TensorType, tensors_in
 from ..dialects.sym import ExprAttr, exprs_of
 from .arguments import GraphValue, flatten
 from .expressions import number, shape_of
 from .memory import Buffer
-from .session import Session
+from .objects import without_buffers
+from .session import Session, array_of
 from .values import EvaluationError
+
+PackedCall: TypeAlias = relax.CallPurePackedOp | relax.CallPackedOp
 
 
 @dataclass
@@ -50,6 +56,11 @@ def numbers(graph: Graph, exprs: ArrayAttr[ExprAttr] | None) -> list[int]:
 def arguments(graph: Graph, operands: Sequence[SSAValue]) -> list[Buffer]:
     """The tensors of operands in order, those of tuples one by one."""
     return [leaf for v in operands for leaf in flatten(graph.values[v])]
+
+
+def values_of(graph: Graph, operands: Sequence[SSAValue]) -> list[GraphValue]:
+    """What a registered function gets for operands."""
+    return [without_buffers(v.type, graph.values[v]) for v in operands]
 
 
 def _call_tir(graph: Graph, op: relax.CallTIROp) -> None:
@@ -89,17 +100,22 @@ def _call_kernel(graph: Graph, op: relax.CallKernelOp) -> None:
 
 def _call_dps_packed(graph: Graph, op: relax.CallDPSPackedOp) -> None:
     result = fresh(graph, op.result.type, op.result.name_hint or op.callee_name)
-    buffers, outputs = arguments(graph, op.args), flatten(result)
+    outputs = flatten(result)
     kernel = graph.session.kernel_named(op.callee_name)
     if kernel is not None:
-        graph.session.run_kernel(kernel, [*buffers, *outputs], ())
+        graph.session.run_kernel(kernel, [*arguments(graph, op.args), *outputs], ())
     else:
-        graph.session.call_registered(op.callee_name, [*buffers, *outputs], outputs)
+        args = values_of(graph, op.args)
+        graph.session.call_registered(op.callee_name, [*args, *outputs], outputs)
     graph.values[op.result] = result
 
 
-def _call_pure_packed(graph: Graph, op: relax.CallPurePackedOp | relax.CallPackedOp) -> None:
-    inputs, types = arguments(graph, op.args), tensors_in(op.result.type)
+def _call_pure_packed(graph: Graph, op: PackedCall) -> None:
+    inputs, types = values_of(graph, op.args), tensors_in(op.result.type)
+    if not is_plain([], op.result.type):
+        found = graph.session.call_registered(op.callee.data, inputs, ())
+        graph.values[op.result] = _returned(graph, op, op.result.type, found)
+        return
     if not all(t.is_known for t in types):
         graph.values[op.result] = _of_unknown_type(graph, op, inputs)
         return
@@ -108,9 +124,27 @@ def _call_pure_packed(graph: Graph, op: relax.CallPurePackedOp | relax.CallPacke
     graph.values[op.result] = result
 
 
-def _of_unknown_type(
-    graph: Graph, op: relax.CallPurePackedOp | relax.CallPackedOp, inputs: Sequence[Buffer]
-) -> GraphValue:
+def _returned(graph: Graph, op: PackedCall, type_: Attribute, found: Any) -> GraphValue:
+    """What a registered function returns, as a value of a type with objects or numbers."""
+    name = op.callee.data
+    match type_:
+        case relax.ObjectType():
+            return found
+        case TupleType(types=fields):
+            if not isinstance(found, tuple | list) or len(fields.data) != len(found):  # pyright: ignore[reportUnknownArgumentType]
+                raise EvaluationError(f"expected '{name}' to return {len(fields.data)} values")
+            pairs = zip(fields.data, cast("Sequence[Any]", found), strict=True)
+            return tuple(_returned(graph, op, t, f) for t, f in pairs)
+        case relax.PrimType():
+            found = np.asarray(found, storage_dtype(type_.dtype))
+            result = fresh(graph, tensor_of(type_), name)
+        case _:
+            result = fresh(graph, type_, name)
+    graph.session.store(name, array_of(found), cast(Buffer, result))
+    return result
+
+
+def _of_unknown_type(graph: Graph, op: PackedCall, inputs: Sequence[GraphValue]) -> GraphValue:
     """What a registered function returns, of a type that the program does not know."""
     count = len(tensors_in(op.result.type))
     found = iter(graph.session.returned_buffers(op.callee.data, inputs, count))
@@ -124,11 +158,17 @@ def _of_unknown_type(
 
 
 def _call_packed(graph: Graph, op: relax.CallPackedOp) -> None:
-    if op.result.first_use is not None and tensors_in(op.result.type):
+    if op.result.first_use is not None:
         _call_pure_packed(graph, op)
         return
-    buffers = arguments(graph, op.args)
-    graph.values[op.result] = graph.session.call_registered(op.callee.data, buffers, buffers)
+    args = values_of(graph, op.args)
+    leaves: list[Any] = [leaf for v in op.args for leaf in flatten(graph.values[v])]
+    written = [leaf for leaf in leaves if isinstance(leaf, Buffer)]
+    graph.values[op.result] = graph.session.call_registered(op.callee.data, args, written)
+
+
+def _string(graph: Graph, op: relax.StringOp) -> None:
+    graph.values[op.result] = op.text.data
 
 
 CALLS: dict[str, Callable[[Graph, Any], None]] = {
@@ -138,5 +178,6 @@ CALLS: dict[str, Callable[[Graph, Any], None]] = {
     "relax.call_pure_packed": _call_pure_packed,
     "relax.call_tir": _call_tir,
     "relax.call_tir_inplace": _call_tir_inplace,
+    "relax.str": _string,
 }
 """How each call is made."""

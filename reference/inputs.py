@@ -126,10 +126,17 @@ def random_array(
     return np.asarray(values & 1 if dtype == "bool" else values).astype(exact.storage(dtype))
 
 
+def _as_tensors(value: Any) -> Any:
+    """A value with tensors over the memory of its arrays."""
+    if isinstance(value, tuple):
+        return tuple(map(_as_tensors, cast("tuple[Any, ...]", value)))
+    return from_numpy(cast(Array, value)) if isinstance(value, np.ndarray) else value
+
+
 def array_functions() -> dict[str, Callable[..., Any]]:
     """The registered functions on NumPy arrays, which they see as Tensors on the same memory."""
 
     def on_arrays(function: Callable[..., Any]) -> Callable[..., Any]:
-        return lambda *arrays: function(*(from_numpy(a) for a in arrays))
+        return lambda *args: function(*map(_as_tensors, args))
 
     return {name: on_arrays(function) for name, function in registered_functions().items()}

@@ -11,13 +11,13 @@ from xdsl.dialects.builtin import TupleType
 from xdsl.ir import Attribute, Block, SSAValue
 
 from ..dialects import rt
-from ..dialects.relax.types import PrimType, ShapeType, TensorType, type_symbols
-from ..dialects.rt.call import ASSERT
+from ..dialects.relax.types import ObjectType, PrimType, ShapeType, TensorType, type_symbols
 from ..dialects.sym import exprs_of
 from ..dialects.tir import BufferType
 from .arguments import Expected, GraphValue, Shape, bind_symbols, bind_values, flatten
 from .expressions import number, shape_of
 from .memory import Buffer, cell_bytes, place_view, view_of
+from .objects import call_own, store_value, with_handles, without_buffers
 from .relax import constant_buffer
 from .session import Session, check_apart
 from .values import POISON_BYTE, Array, EvaluationError
@@ -54,7 +54,9 @@ def run_planned(session: Session, func: rt.FuncOp, args: Sequence[GraphValue]) -
         if func.signature is not None:
             names, types = zip(*func.user_params, strict=True) if args else ((), ())
             bind_values(names, types, args, known)
-        memory = [leaf for arg in args for leaf in flatten(arg) if isinstance(leaf, Buffer)]
+        types = [type_ for _, type_ in func.user_params]
+        held = [with_handles(session, t, a) for t, a in zip(types, args, strict=True)]
+        memory = [leaf for arg in held for leaf in flatten(arg) if isinstance(leaf, Buffer)]
         symbols = _bind(func, memory, known)
         results = _results(session, func, symbols)
         plan = _run_on(session, func, [*memory, *results], symbols)
@@ -62,7 +64,9 @@ def run_planned(session: Session, func: rt.FuncOp, args: Sequence[GraphValue]) -
             return tuple(results)
         (type_,) = func.signature.outputs.data
         kept = iter([plan.kept[number] for number in sorted(plan.kept)])
-        return _result(plan, type_, iter(results), kept, func.reported_symbols)
+        own = iter(results)
+        stored = [next(own) if i == -1 else memory[i] for _, i in func.stored_results]
+        return _result(plan, type_, iter(stored), kept, func.reported_symbols)
     except EvaluationError as error:
         raise EvaluationError(f"in '{func.sym_name.data}': {error}") from None
 
@@ -105,6 +109,8 @@ def _result(
             return Shape(shape_of(type_.dims or (), symbols))
         case PrimType() if type_.expr is not None:
             return number(type_.expr, symbols)
+        case ObjectType():
+            return session.objects[int(next(memory).array)]
         case _:
             return next(memory)
 
@@ -239,20 +245,27 @@ def _call_dps(plan: _Plan, op: rt.CallDPSOp) -> None:
 def _call_packed(plan: _Plan, op: rt.CallPackedOp) -> None:
     inputs, outputs = plan.buffers(op.inputs), plan.buffers(op.outputs)
     check_apart(op.callee.data, outputs, inputs)
+    session, name = plan.session, op.callee.data
     if op.text is not None:
-        if op.callee.data == ASSERT:
-            raise EvaluationError(plan.session.formatted(op.text.data, inputs))
-        plan.session.write(op.text.data, inputs)
+        call_own(session, op.text.data, name, inputs, outputs)
         return
+    args: list[GraphValue] = list(inputs)
+    if op.signature is not None:
+        memory = iter(inputs)
+        args = [_result(plan, t, memory, iter(()), ()) for t in op.signature.inputs.data]
+        args = [without_buffers(t, a) for t, a in zip(op.signature.inputs.data, args, strict=True)]
     if op.kept is not None:
-        found = plan.session.returned_buffers(op.callee.data, inputs, len(op.kept))
+        found = session.returned_buffers(name, args, len(op.kept))
         for numbers, value in zip(op.kept_results, found, strict=True):
             plan.kept |= dict.fromkeys(numbers, value)
         return
-    if op.returns is not None:
-        plan.session.call_for_result(op.callee.data, inputs, outputs)
-        return
-    plan.session.call_registered(op.callee.data, [*inputs, *outputs], outputs or inputs)
+    if op.returns is None:
+        session.call_registered(name, [*args, *outputs], outputs or inputs)
+    elif op.signature is None:
+        session.call_for_result(name, args, outputs)
+    else:
+        value = session.call_registered(name, args, ())
+        store_value(session, name, op.signature.outputs.data[0], value, iter(outputs))
 
 
 def _copy(plan: _Plan, op: rt.CopyOp) -> None:

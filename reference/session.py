@@ -17,7 +17,7 @@ from ..dialects.int_expr import Sym
 from ..dialects.nesting import on_deep_stack
 from ..dialects.rt.call import MAX_CALL_DEPTH, depth_message
 from ..runtime.dtype import dtype_of_numpy
-from .arguments import Expected, bind_symbols
+from .arguments import Expected, GraphValue, Shape, bind_symbols
 from .control import CONTROL
 from .jumps import around_jumps
 from .kernel import Frame, KernelCompiler, Step
@@ -49,6 +49,8 @@ class Session:
     terms: int = 0
     """A bound for how many roundings follow each other in the results so far."""
     quiet: bool = False
+    objects: list[object] = field(default_factory=lambda: [])
+    """Objects of Python, which planned functions have numbers of."""
     tracks: bool = False
     """Whether to read new memory that nothing has written is an error."""
     observe: Observer | None = None
@@ -122,21 +124,25 @@ class Session:
         self.kernels[key](Frame(values))
 
     def call_for_result(
-        self, name: str, inputs: Sequence[Buffer], outputs: Sequence[Buffer]
+        self, name: str, inputs: Sequence[GraphValue], outputs: Sequence[Buffer]
     ) -> None:
         """Copy what a registered function returns to the outputs; raises EvaluationError."""
         given = self.returned_arrays(name, inputs, len(outputs))
         for array, output in zip(given, outputs, strict=True):
-            native = self.precision.native(output.dtype, output.array)
-            if (array.dtype, array.shape) != (native.dtype, native.shape):
-                raise EvaluationError(
-                    f"expected '{name}' to return {native.dtype} of shape {native.shape}, "
-                    f"got {array.dtype} of shape {array.shape}"
-                )
-            output.array[...] = self.precision.widen(output.dtype, array)
-            _set_written(output)
+            self.store(name, array, output)
 
-    def returned_buffers(self, name: str, inputs: Sequence[Buffer], count: int) -> list[Buffer]:
+    def store(self, name: str, array: NDArray[Any], output: Buffer) -> None:
+        """Copy an array that a registered function returns; raises EvaluationError."""
+        native = self.precision.native(output.dtype, output.array)
+        if (array.dtype, array.shape) != (native.dtype, native.shape):
+            raise EvaluationError(
+                f"expected '{name}' to return {native.dtype} of shape {native.shape}, "
+                f"got {array.dtype} of shape {array.shape}"
+            )
+        output.array[...] = self.precision.widen(output.dtype, array)
+        _set_written(output)
+
+    def returned_buffers(self, name: str, inputs: Sequence[GraphValue], count: int) -> list[Buffer]:
         """What a registered function returns, of dtypes and shapes that it chooses."""
         arrays = self.returned_arrays(name, inputs, count)
         dtypes = [dtype_of_numpy(array.dtype) for array in arrays]
@@ -144,7 +150,7 @@ class Session:
         return [Buffer(self.precision.widen(d, a).copy(), d, name) for d, a in pairs]
 
     def returned_arrays(
-        self, name: str, inputs: Sequence[Buffer], count: int
+        self, name: str, inputs: Sequence[GraphValue], count: int
     ) -> list[NDArray[Any]]:
         """The arrays that a registered function returns; EvaluationError for another number."""
         result = self.call_registered(name, inputs, ())
@@ -152,7 +158,7 @@ class Session:
         given = [result] if is_one else list(cast("Sequence[Any]", result))
         if len(given) != count:
             raise EvaluationError(f"expected '{name}' to return {count} tensors, got {len(given)}")
-        return [np.asarray(v.numpy() if hasattr(v, "numpy") else v) for v in given]
+        return list(map(array_of, given))
 
     def write(self, text: str, values: Sequence[Buffer]) -> None:
         """Print values in a format, unless the evaluation is only to be compared."""
@@ -165,7 +171,7 @@ class Session:
         return text.format(*arrays) if text else " ".join(map(str, arrays))
 
     def call_registered(
-        self, name: str, buffers: Sequence[Buffer], written: Sequence[Buffer]
+        self, name: str, args: Sequence[GraphValue], written: Sequence[Buffer]
     ) -> Any:
         """Call a registered function on arrays of the user's kind; raises EvaluationError."""
         if name not in self.registry:
@@ -173,17 +179,33 @@ class Session:
                 f"expected '{name}' to be a PrimFunc of the module or a registered function, "
                 "got neither"
             )
-        for buffer in buffers:
-            if not any(buffer is w for w in written):
-                buffer.verify_written()
-        arrays = [self.precision.native(b.dtype, b.array) for b in buffers]
-        result = self.registry[name](*arrays)
-        for buffer, array in zip(buffers, arrays, strict=True):
+        passed: list[tuple[Buffer, NDArray[Any]]] = []
+
+        def native(value: GraphValue) -> Any:
+            if isinstance(value, tuple):
+                return tuple(map(native, cast("tuple[Any, ...]", value)))
+            if isinstance(value, Shape):
+                return value.dims
+            if not isinstance(value, Buffer):
+                return value
+            if not any(value is w for w in written):
+                value.verify_written()
+            array = self.precision.native(value.dtype, value.array)
+            passed.append((value, array))
+            return array
+
+        result = self.registry[name](*map(native, args))
+        for buffer, array in passed:
             if array is not buffer.array and any(buffer is w for w in written):
                 buffer.array[...] = self.precision.widen(buffer.dtype, array)
         for buffer in written:
             _set_written(buffer)
         return result
+
+
+def array_of(value: Any) -> NDArray[Any]:
+    """What a registered function returns as an array."""
+    return np.asarray(value.numpy() if hasattr(value, "numpy") else value)
 
 
 def _set_written(buffer: Buffer) -> None:

@@ -31,6 +31,7 @@ from ..lowering.graph.desired_layouts import convert_to
 from ..lowering.graph.gradient import add_gradient
 from ..names import NAMES, resolve
 from ..pipeline import PASSES, UPSTREAM_PASSES, load_pass
+from .alter_op_impl import AlterOpImpl as AlterOpImpl
 from .codegen import FuseOpsByPattern as FuseOpsByPattern
 from .codegen import FusionPattern as FusionPattern
 from .codegen import PatternCheckContext as PatternCheckContext
@@ -38,6 +39,7 @@ from .codegen import RunCodegen as RunCodegen
 from .legalize import LegalizeOps as LegalizeOps
 
 OWN = (
+    "AlterOpImpl",
     "BindParams",
     "BindSymbolicVars",
     "CombineParallelMatmul",

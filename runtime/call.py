@@ -29,7 +29,7 @@ from .memory import ArenaPool, Storage
 from .outputs import Outputs, accepts_out
 from .python_words import python_words
 from .signature import FunctionSpec, Signature
-from .structure import Size, flatten, reported_sizes, unflatten
+from .structure import Returned, Size, flatten, reported_sizes, unflatten
 from .tensor import Tensor
 
 _CTX_BYTES = 8 * CONTEXT_WORDS
@@ -121,7 +121,7 @@ class CompiledFunction:
         values: Sequence[Any] = bind_arguments(self.spec, args, kwargs)
         sizes: list[Size] = []
         if self._signature is not None:
-            values, sizes = self._flattened(self._signature, values)
+            values, sizes = self._flattened(self._signature, values, [])
         found, plan = self.resolve(values, sizes)
         targets = outputs.tensors(plan)
         if not outputs.are_direct(found, plan, self._written):
@@ -136,23 +136,26 @@ class CompiledFunction:
         self, signature: Signature, args: Sequence[Any], kwargs: Mapping[str, Any]
     ) -> Any:
         """A call whose arguments or result are tuples, shapes or integers too."""
-        tensors, sizes = self._flattened(signature, bind_arguments(self.spec, args, kwargs))
+        objects: list[object] = []
+        values = bind_arguments(self.spec, args, kwargs)
+        tensors, sizes = self._flattened(signature, values, objects)
         found, plan = self.resolve(tensors, sizes)
-        written = self._run(found, plan)
+        written = self._run(found, plan, objects=objects)
         results, kept = written[: len(plan.results)], written[len(plan.results) :]
         symbols = dict(zip(self.spec.symbols, plan.symbols, strict=True))
         if self.spec.reported:
             symbols |= reported_sizes(self.spec, results)
-        return unflatten(signature.result, iter(results), symbols, kept)
+        given = Returned(iter(results), symbols, kept, found, objects)
+        return unflatten(signature.result, given)
 
     def _flattened(
-        self, signature: Signature, values: Sequence[Any]
+        self, signature: Signature, values: Sequence[Any], objects: list[object]
     ) -> tuple[list[object], list[Size]]:
-        """The tensors and the numbers in arguments."""
+        """The tensors and the numbers in arguments; adds the other objects to a table."""
         tensors: list[object] = []
         sizes: list[Size] = []
         for node, name, value in zip(signature.arguments, signature.names, values, strict=True):
-            flatten(node, name, value, tensors, sizes)
+            flatten(node, name, value, tensors, sizes, objects)
         return tensors, sizes
 
     def resolve(
@@ -171,33 +174,45 @@ class CompiledFunction:
         return tensors, plan
 
     def _run(
-        self, args: Sequence[Tensor], plan: Plan, results: Sequence[Tensor] | None = None
+        self,
+        args: Sequence[Tensor],
+        plan: Plan,
+        results: Sequence[Tensor] | None = None,
+        objects: list[object] | None = None,
     ) -> Sequence[Tensor]:
-        """The results, those of unknown shape last.
+        """The results, those of unknown shape last; `objects` is the table of other values.
 
         Strided arguments, and written ones that share memory, are copied.
         """
         if plan.staged or (self._written and overlapping(self._written, args, plan.extents)):
-            return self._call_staged(args, plan, results)
-        return self._call_native(args, plan, results)
+            return self._call_staged(args, plan, results, objects)
+        return self._call_native(args, plan, results, objects)
 
     def _call_staged(
-        self, args: Sequence[Tensor], plan: Plan, results: Sequence[Tensor] | None
+        self,
+        args: Sequence[Tensor],
+        plan: Plan,
+        results: Sequence[Tensor] | None,
+        objects: list[object] | None,
     ) -> Sequence[Tensor]:
         staged, back = stage(self.spec, args)
-        result = self._call_native(staged, plan, results)
+        result = self._call_native(staged, plan, results, objects)
         for copy, original in back:
             original.copyfrom(copy)
         return result
 
     def _call_native(
-        self, args: Sequence[Tensor], plan: Plan, results: Sequence[Tensor] | None
+        self,
+        args: Sequence[Tensor],
+        plan: Plan,
+        results: Sequence[Tensor] | None,
+        objects: list[object] | None,
     ) -> Sequence[Tensor]:
         if results is None:
             results = [new_result(layout) for layout in plan.results]
         arena = self.arenas.take(plan.arena_size) if plan.arena_size else None
         if self._calls_back:
-            kept = self._call_with_callbacks(args, results, arena, plan.symbols)
+            kept = self._call_with_callbacks(args, results, arena, plan.symbols, objects)
             return [*results, *(kept[number] for number in sorted(kept))]
         else:
             words = self._fill_words(0, arena, args, results, plan.symbols)
@@ -215,9 +230,11 @@ class CompiledFunction:
         results: Sequence[Tensor],
         arena: Storage | None,
         symbols: Sequence[int],
+        objects: list[object] | None,
     ) -> dict[int, Tensor]:
         lease = Lease(arena, self.arenas, args, results, self._constants)
-        with CallState(self.spec.packed_sites, lease) as state:
+        table = [] if objects is None else objects
+        with CallState(self.spec.packed_sites, lease, table) as state:
             words = self._fill_words(state.token, arena, args, results, symbols)
             ctx = ctypes.addressof(words)
             status = self._entry(ctx, ctx + _CTX_BYTES)

@@ -14,71 +14,17 @@ from bisect import bisect_right
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, cast
+from typing import Any
 
 from .call_words import STATUS_EXCEPTION
 from .layout import Layout
 from .memory import ArenaPool, Storage
+from .packed_values import Packing, number_count, store_results, tensor_of, values_of
 from .registry import get_global_func
-from .signature import PackedSite, shape_text
-from .tensor import Tensor, as_tensor
+from .signature import PackedSite
+from .tensor import Tensor
 
 _SILENT: ContextVar[bool] = ContextVar("silent", default=False)
-
-
-def run_site(site: PackedSite, args: Sequence[Tensor], kept: dict[int, Tensor]) -> None:
-    """Call the function of a site; raises its exception, TypeError or ValueError for its result.
-
-    A function that returns a value gets only its inputs, and the value is copied to the outputs, or
-    to `kept` under the numbers of results.
-    """
-    if site.text is not None:
-        OWN[site.name](site.text, [a.numpy() for a in args])
-        return
-    function = get_global_func(site.name)
-    if site.kept:
-        values = _given(site.name, function(*args), len(site.kept))
-        for numbers, value in zip(site.kept, values, strict=True):
-            kept |= {number: _tensor(site.name, value).contiguous_copy() for number in numbers}
-        return
-    if not site.returned:
-        function(*args)
-        return
-    first = len(args) - site.returned
-    store_results(site.name, function(*args[:first]), args[first:])
-
-
-def store_results(name: str, result: Any, outputs: Sequence[Tensor]) -> None:
-    """Copy a function's result to `outputs`: one tensor, or a tuple with a tensor for each."""
-    for value, output in zip(_given(name, result, len(outputs)), outputs, strict=True):
-        output.copyfrom(_checked(name, value, output))
-
-
-def _given(name: str, result: Any, count: int) -> Sequence[Any]:
-    """The values that a function returns; raises ValueError for another number."""
-    given = cast("Sequence[Any]", result if isinstance(result, tuple | list) else (result,))
-    if len(given) != count:
-        raise ValueError(f"expected '{name}' to return {count} tensors, got {len(given)}")
-    return given
-
-
-def _tensor(name: str, value: Any) -> Tensor:
-    try:
-        return as_tensor(value)
-    except (BufferError, RuntimeError, TypeError, ValueError):
-        kind = type(value).__name__
-        raise TypeError(f"expected '{name}' to return a tensor, got {kind}") from None
-
-
-def _checked(name: str, value: Any, output: Tensor) -> Tensor:
-    tensor = _tensor(name, value)
-    wanted, got = output.layout, tensor.layout
-    if (wanted.dtype, wanted.shape) != (got.dtype, got.shape):
-        raise ValueError(
-            f"expected '{name}' to return {wanted.dtype} of shape {shape_text(wanted.shape)}, "
-            f"got {got.dtype} of shape {shape_text(got.shape)}"
-        )
-    return tensor
 
 
 def format_values(text: str, values: Sequence[Any]) -> str:
@@ -105,11 +51,42 @@ def _fail(text: str, values: Sequence[Any]) -> None:
     raise AssertionError(format_values(text, values))
 
 
-OWN: Mapping[str, Callable[[str, Sequence[Any]], None]] = {
+OWN: Mapping[str, Callable[[str, Sequence[Any]], object]] = {
     "relax.assert": _fail,
     "relax.print": _print,
+    "relax.str": lambda text, _: text,
 }
 """The built-in functions of the runtime, on a format and arrays."""
+
+
+def run_site(
+    site: PackedSite, args: Sequence[Tensor], numbers: Sequence[int], state: CallState
+) -> None:
+    """Call the function of a site; raises its exception, TypeError or ValueError for its result.
+
+    A function that returns a value gets only its inputs, and the value is copied to the outputs, or
+    kept under the numbers of results. `numbers` are the words of the site.
+    """
+    function = get_global_func(site.name) if site.text is None else _own(site.name, site.text)
+    packing = Packing(site.name, args, numbers, state.objects)
+    first = len(args) - site.returned
+    inputs: Sequence[Any] = args[:first]
+    if site.signature is not None:
+        inputs = [packing.argument(node) for node in site.signature.arguments]
+    result = function(*inputs)
+    if site.kept:
+        values = values_of(site.name, result, len(site.kept))
+        for places, value in zip(site.kept, values, strict=True):
+            state.kept |= dict.fromkeys(places, tensor_of(site.name, value).contiguous_copy())
+    elif site.signature is not None and site.returned:
+        packing.store(site.signature.result, result)
+    elif site.returned:
+        store_results(site.name, result, args[first:])
+
+
+def _own(name: str, text: str) -> Callable[..., object]:
+    """A function of the runtime with its text."""
+    return lambda *inputs: OWN[name](text, [a.numpy() for a in inputs])
 
 
 TAKE_SITE, GIVE_SITE = -1, -2
@@ -201,13 +178,15 @@ class CallState:
     """A running call whose native code may call back; use as a context manager.
 
     `token` identifies it to the callback, `error` is the exception of a callback, and `kept` are
-    results of unknown shape by their numbers.
+    results of unknown shape by their numbers. `objects` are the objects that arguments and
+    callbacks have given, by the numbers that native code has of them.
     """
 
-    __slots__ = ("error", "kept", "lease", "sites", "thread", "token")
+    __slots__ = ("error", "kept", "lease", "objects", "sites", "thread", "token")
 
-    def __init__(self, sites: Sequence[PackedSite], lease: Lease) -> None:
+    def __init__(self, sites: Sequence[PackedSite], lease: Lease, objects: list[object]) -> None:
         self.sites = sites
+        self.objects = objects
         self.lease = lease
         self.error: BaseException | None = None
         self.kept: dict[int, Tensor] = {}
@@ -229,14 +208,15 @@ class CallState:
             return
         packed = self.sites[site]
         addresses = (ctypes.c_int64 * len(packed.args)).from_address(data or 0)
-        sizes = (ctypes.c_int64 * sum(len(a.shape) for a in packed.args)).from_address(dims or 0)
+        count = sum(len(a.shape) for a in packed.args) + number_count(packed)
+        sizes = (ctypes.c_int64 * count).from_address(dims or 0)
         args: list[Tensor] = []
         start = 0
         for address, spec in zip(addresses, packed.args, strict=True):
             end = start + len(spec.shape)
             args.append(self.lease.tensor(address, spec.dtype, tuple(sizes[start:end])))
             start = end
-        run_site(packed, args, self.kept)
+        run_site(packed, args, list(sizes), self)
 
     def _exchange(self, site: int, word: ctypes.c_int64) -> None:
         if site == TAKE_SITE:

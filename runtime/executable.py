@@ -175,12 +175,15 @@ class Executable:
         """The function of that name; raises ValueError listing the existing functions."""
         return self[name]
 
-    def save(self, path: str | Path) -> None:
+    def save(self, path: str | Path, packed: bool = False) -> None:
         """Write the executable with its constants to a file, which `xrelax.runtime.load` reads.
 
-        Loading needs no compiler. Raises ValueError for a library without object files.
+        Loading needs no compiler. With `packed`, the file has weights in the layouts that functions
+        read, rather than those that loading would compute them from: it loads faster, and processes
+        share its memory. Raises ValueError for a library without object files, and NativeError if
+        weights are to be packed with code that this machine cannot run.
         """
-        save(self.contents, path)
+        save(self.after_load() if packed else self.contents, path)
 
     def export_library(self, path: str | Path, workspace_dir: str | Path | None = None) -> None:
         """As `save`, under TVM's name; nothing else is written, to `workspace_dir` neither.

@@ -96,12 +96,23 @@ class ParamSpec:
 
 
 @dataclass(frozen=True, slots=True)
+class Signature:
+    """The names and structures of arguments and results that are not single tensors."""
+
+    names: tuple[str, ...]
+    arguments: tuple[Node, ...]
+    result: Node
+
+
+@dataclass(frozen=True, slots=True)
 class PackedSite:
     """A place where native code calls the registered function `name` on `args`, outputs last.
 
     The function's result is copied to the last `returned` arguments. With a `text`, the function is
     a built-in one of the runtime, which gets it as a format. `kept` has, for each value that the
-    function returns, the numbers of the results of unknown shape that it is.
+    function returns, the numbers of the results of unknown shape that it is. The `signature` has
+    the structure of what is not a tensor for each argument. Its dims and numbers are numbers of
+    words, which native code passes after the dims of `args`.
     """
 
     name: str
@@ -109,15 +120,7 @@ class PackedSite:
     returned: int = 0
     text: str | None = None
     kept: tuple[tuple[int, ...], ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Signature:
-    """The names and structures of arguments and results that are not single tensors."""
-
-    names: tuple[str, ...]
-    arguments: tuple[Node, ...]
-    result: Node
+    signature: Signature | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +179,12 @@ class FunctionSpec:
             arena_size=_dim(data["arena_size"]),
             packed_sites=tuple(
                 PackedSite(
-                    s["name"], _tensors(s["args"]), s["returned"], s["text"], _node(s["kept"])
+                    s["name"],
+                    _tensors(s["args"]),
+                    s["returned"],
+                    s["text"],
+                    _node(s["kept"]),
+                    _signature(s["signature"]),
                 )
                 for s in data["packed_sites"]
             ),

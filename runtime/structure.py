@@ -4,8 +4,10 @@ A node is the structure of such a value, as JAX's pytrees: the index of a tensor
 parameters or results, ``("tuple", …)`` of nodes, ``("shape", …)`` of dims,
 ``("prim", dtype, dim)``, ``("scalar", dtype, index)``, a number in a tensor of rank 0, or for
 results ``("nothing",)`` and ``("sized", dtype, …)``, a tensor whose dims depend on reported
-symbols, in memory for more elements, and ``("kept", number, dtype, rank)``, one of unknown shape
-that a registered function has returned; its dtype and rank are None where they are unknown.
+symbols, in memory for more elements, ``("object", index)``, any object of Python, whose place in
+the table of a call is a number in a tensor of rank 0, ``("argument", index)``, a written parameter,
+and ``("kept", number, dtype, rank)``, one of unknown shape that a registered function has returned;
+its dtype and rank are None where they are unknown.
 """
 
 from __future__ import annotations
@@ -33,8 +35,29 @@ class Size(NamedTuple):
     value: int
 
 
-def flatten(node: Node, name: str, value: Value, tensors: list[object], sizes: list[Size]) -> None:
-    """Append the tensors and the numbers of an argument to the lists, in order.
+class Returned(NamedTuple):
+    """What a call gives its results from.
+
+    `tensors` are the results in memory in order, `symbols` the values of symbols, `kept` tensors
+    of unknown shape, `arguments` the tensors of the arguments, and `objects` the table of objects.
+    """
+
+    tensors: Iterator[Any]
+    symbols: Mapping[str, int]
+    kept: Sequence[Tensor] = ()
+    arguments: Sequence[Tensor] = ()
+    objects: Sequence[object] = ()
+
+
+def flatten(
+    node: Node,
+    name: str,
+    value: Value,
+    tensors: list[object],
+    sizes: list[Size],
+    objects: list[object],
+) -> None:
+    """Append the tensors, the numbers and the objects of an argument to the lists, in order.
 
     Raises TypeError or ValueError with one line that names the argument if it does not match the
     node.
@@ -45,12 +68,15 @@ def flatten(node: Node, name: str, value: Value, tensors: list[object], sizes: l
     match node[0]:
         case "tuple":
             for i, (field, item) in enumerate(_fields(node[1:], name, value)):
-                flatten(field, f"{name}.{i}", item, tensors, sizes)
+                flatten(field, f"{name}.{i}", item, tensors, sizes, objects)
         case "shape":
             for i, (dim, item) in enumerate(_fields(node[1:], name, value)):
                 sizes.append(_size(f"dim {i} of argument '{name}'", cast(Dim, dim), item))
         case "scalar":
             tensors.append(_scalar(name, node[1], value))
+        case "object":
+            tensors.append(array(np.asarray(len(objects)), dtype="int64"))
+            objects.append(value)
         case _:
             size = _size(f"argument '{name}'", cast(Dim, node[2]), value)
             if node[1] == "bool" and size.value not in (0, 1):
@@ -88,32 +114,31 @@ def _size(subject: str, dim: Dim, value: Value) -> Size:
     return Size(subject, dim, number)
 
 
-def unflatten(
-    node: Node, results: Iterator[Any], symbols: Mapping[str, int], kept: Sequence[Tensor] = ()
-) -> Value:
-    """The value of a node, with tensors taken from the results in order, and from `kept`.
-
-    Raises ValueError for one of `kept` of another dtype or rank.
-    """
+def unflatten(node: Node, given: Returned) -> Value:
+    """The value of a node; raises ValueError for one of `kept` of another dtype or rank."""
     if isinstance(node, int):
-        return next(results)
+        return next(given.tensors)
     match node[0]:
         case "nothing":
             return None
         case "tuple":
-            return tuple(unflatten(cast(Node, n), results, symbols, kept) for n in node[1:])
+            return tuple(unflatten(cast(Node, n), given) for n in node[1:])
+        case "argument":
+            return given.arguments[cast(int, node[1])]
         case "kept":
-            return _checked_result(kept[cast(int, node[1])], node[2], node[3])
+            return _checked_result(given.kept[cast(int, node[1])], node[2], node[3])
+        case "object":
+            return given.objects[int(next(given.tensors).view())]
         case "sized":
-            shape = tuple(evaluate_dim(cast(Dim, d), symbols) for d in node[2:])
-            memory = next(results)
+            shape = tuple(evaluate_dim(cast(Dim, d), given.symbols) for d in node[2:])
+            memory = next(given.tensors)
             return Tensor(memory.address, Layout(shape, node[1]), memory.owner)
         case "shape":
-            return tuple(evaluate_dim(cast(Dim, d), symbols) for d in node[1:])
+            return tuple(evaluate_dim(cast(Dim, d), given.symbols) for d in node[1:])
         case "scalar":
-            return next(results).numpy().item()
+            return next(given.tensors).numpy().item()
         case _:
-            value = evaluate_dim(cast(Dim, node[2]), symbols)
+            value = evaluate_dim(cast(Dim, node[2]), given.symbols)
             return bool(value) if node[1] == "bool" else value
 
 
@@ -164,11 +189,11 @@ def result_arrays(spec: FunctionSpec, result: Value) -> list[NDArray[Any]]:
 
 
 def _arrays(node: Node, value: Value) -> Iterator[NDArray[Any]]:
-    if isinstance(node, int) or node[0] in ("sized", "kept"):
+    if isinstance(node, int) or node[0] in ("sized", "kept", "argument"):
         yield value.view()
     elif node[0] == "scalar":
         yield np.array(value)
-    elif node[0] == "nothing":
+    elif node[0] in ("nothing", "object"):
         return
     elif node[0] == "tuple":
         for field, item in zip(node[1:], value, strict=True):

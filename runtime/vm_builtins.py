@@ -130,6 +130,7 @@ BUILTINS: dict[str, Callable[..., Any]] = {
     "attention_kv_cache_array_popn": _pop_all,
     "attention_kv_cache_array_clear": _clear_all,
     "multinomial_from_uniform": _multinomial_from_uniform,
+    "null_value": lambda: None,
     "tuple_getitem": _field,
 }
 """The functions by name."""

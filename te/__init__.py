@@ -18,6 +18,7 @@ from .arithmetic import cast as cast
 from .arithmetic import const as const
 from .arithmetic import dim_expr as dim_expr
 from .arithmetic import symbol as symbol
+from .constant_dim import ConstantDim
 from .expr import Index as Index
 from .expr import PrimExpr as PrimExpr
 from .expr import Var as Var
@@ -58,7 +59,7 @@ from .tensor import placeholder as placeholder
 from .tensor import reduce_axis as reduce_axis
 from .tensor import shape_of as shape_of
 
-PrimExpr.type_of = PrimStructInfo
+PrimExpr.type_of = ConstantDim.type_of = PrimStructInfo
 
 
 def var(name: str = "n", dtype: Any = "int64", *, ty: Any = None) -> PrimExpr:

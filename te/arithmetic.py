@@ -19,7 +19,7 @@ from ..dialects.dtypes import (
     is_float,
     wrap_to,
 )
-from ..dialects.int_expr import IntExpr, Sym, maximum, minimum
+from ..dialects.int_expr import IntExpr, Sym, maximum, minimum, outermost
 from ..dialects.python_text import (
     ADD,
     AND,
@@ -39,13 +39,13 @@ from ..dialects.python_text import (
 )
 from ..runtime.dtype import bfloat16_to_float32, to_bfloat16
 from .constant_dim import ConstantDim
-from .operators import Operators
+from .operators import Operators, Sides
 
 COMPARISONS = ("lt", "le", "gt", "ge", "eq", "ne")
 INTEGER_ONLY = ("bitwise_and", "bitwise_or", "bitwise_xor", "shift_left", "shift_right")
 BOOL_TOO = ("bitwise_and", "bitwise_or", "bitwise_xor", "min", "max", *COMPARISONS)
 
-_PRECEDENCE = {
+PRECEDENCE = {
     "add": ("+", ADD),
     "sub": ("-", ADD),
     "mul": ("*", MULTIPLY),
@@ -70,7 +70,7 @@ _LOGICAL = {"bitwise_and": ("and", AND), "bitwise_or": ("or", OR)}
 """The same of bools."""
 
 
-class PrimExpr(Operators):
+class PrimExpr(Operators, Sides):
     """An expression with a dtype. Operators build larger ones; nothing is computed."""
 
     type_of: ClassVar[Callable[..., Any]]
@@ -144,6 +144,26 @@ class Index(PrimExpr):
         for name in sorted(self.expr.symbols()):
             yield name, self.dtype
 
+    @property
+    def name(self) -> str:
+        """The name, if it is a symbol; raises AttributeError for other expressions."""
+        atom = self.expr.as_atom
+        if not isinstance(atom, Sym):
+            raise AttributeError(f"expected a symbol, which has a name, got {self}")
+        return atom.name
+
+    def sides(self) -> tuple[str, list[PrimExpr]]:
+        """The operation that is done last, and what it is done with; "" and nothing of a symbol."""
+        found = outermost(self.expr)
+        if found is None:
+            return "", []
+        op, *sides = found
+        return "floormod" if op == "mod" else op, [index_expr(s, self.dtype) for s in sides]
+
+    def same_as(self, other: object) -> bool:
+        """Whether the other one is this expression: symbols of one name are the same."""
+        return isinstance(other, Index) and self.expr == other.expr
+
 
 class Imm(PrimExpr):
     """A number. A `weak` one came from a Python literal and takes the dtype of what it meets."""
@@ -193,12 +213,15 @@ class Binary(PrimExpr):
     def children(self) -> list[PrimExpr]:
         return [self.lhs, self.rhs]
 
+    def sides(self) -> tuple[str, list[PrimExpr]]:
+        return self.op, self.children()
+
     @property
     def text(self) -> Text:
         lhs, rhs = self.lhs.text, self.rhs.text
         if self.dtype == "bool" and self.op == "bitwise_xor" and isinstance(self.rhs, Imm):
             return Text(f"not {lhs.within(NOT)}", NOT)
-        known = _LOGICAL if self.dtype == "bool" and self.op in _LOGICAL else _PRECEDENCE
+        known = _LOGICAL if self.dtype == "bool" and self.op in _LOGICAL else PRECEDENCE
         if self.op not in known:
             return Text(f"T.{self.op}({lhs.text}, {rhs.text})")
         symbol, level = known[self.op]
@@ -358,13 +381,20 @@ def _adapted(literal: Imm, dtype: str) -> Imm | None:
 
 
 def cast(dtype: str, value: ExprLike) -> PrimExpr:
-    """`value` converted to `dtype`; integers wrap; nothing where it has that dtype already."""
+    """`value` converted to `dtype`; integers wrap; nothing where it has that dtype already.
+
+    A constant is folded unless the integers of `dtype` do not have its whole part.
+    """
     expr = convert(value)
     check_dtype(dtype)
     if isinstance(expr, Imm) and not (is_float(expr.dtype) and not is_float(dtype)):
         if is_float(dtype) or dtype == "bool":
             return const(expr.value, dtype)
         return Imm(wrap_to(dtype, int(expr.value)), dtype)
+    if isinstance(expr, Imm) and dtype != "bool":
+        low, high = integer_range(dtype)
+        if low <= expr.value <= high:
+            return Imm(int(expr.value), dtype)
     if expr.dtype == dtype:
         return expr
     if isinstance(expr, Index) and dtype in ("int32", "int64"):

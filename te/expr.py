@@ -36,6 +36,20 @@ class Var(PrimExpr):
         yield self.name, self.dtype
 
 
+class ValueVar(Var):
+    """A variable of a kernel, which stands for an SSA value: others of that value are the same."""
+
+    def __init__(self, ssa: SSAValue, name: str, dtype: str):
+        super().__init__(name, dtype)
+        self.ssa = ssa
+
+    def __hash__(self) -> int:
+        return hash(self.ssa)
+
+    def same_as(self, other: object) -> bool:
+        return isinstance(other, ValueVar) and self.ssa is other.ssa
+
+
 class Let(PrimExpr):
     """A value that is computed once, and an expression that uses it by a variable."""
 
@@ -68,9 +82,21 @@ class ExternCall(PrimExpr):
     def children(self) -> list[PrimExpr]:
         return [a for a in self.args if isinstance(a, PrimExpr)]
 
+    @property
+    def text(self) -> Text:
+        return Text(f'T.call_extern("{self.dtype}", "{self.callee}"{self._arguments(", ")})')
+
+    def _arguments(self, before: str = "") -> str:
+        """The arguments in print, each after a comma; `before` is there if there are any."""
+        return before + ", ".join(map(_argument_text, self.args)) if self.args else ""
+
 
 class KernelCall(ExternCall):
     """A call of another kernel of the module."""
+
+    @property
+    def text(self) -> Text:
+        return Text(f"{self.callee}({self._arguments()})")
 
 
 class IntrinCall(ExternCall):
@@ -82,6 +108,23 @@ class IntrinCall(ExternCall):
     def __init__(self, callee: str, args: tuple[Any, ...], dtype: str, pointer: Any = None):
         super().__init__(callee, args, dtype)
         self.pointer = pointer
+
+    @property
+    def text(self) -> Text:
+        return Text(f"T.{self.callee}({self._arguments()})")
+
+
+def _argument_text(arg: Any) -> str:
+    """An argument of a call in print: an expression, a string, or the memory of a buffer."""
+    match arg:
+        case PrimExpr():
+            return arg.text.text
+        case str():
+            return f'"{arg}"'
+        case Address():
+            return f"T.address_of({arg.source.name}[{', '.join(map(str, arg.indices)) or '()'}])"
+        case _:
+            return f"{arg.name}.data"
 
 
 class Address:
@@ -99,6 +142,11 @@ class Load(PrimExpr):
         self.source = source
         self.indices = indices
         self.dtype = dtype
+
+    @property
+    def buffer(self) -> Any:
+        """What is read."""
+        return self.source
 
     def children(self) -> list[PrimExpr]:
         return list(self.indices)

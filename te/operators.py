@@ -1,4 +1,4 @@
-"""Python's operators on scalar expressions. What they mean is in `arithmetic`."""
+"""Python's operators on scalar expressions, and their sides. What they mean is in `arithmetic`."""
 
 from __future__ import annotations
 
@@ -119,3 +119,27 @@ class Operators:
         raise ValueError(
             "expected a Python bool, got an expression whose value is only known at run time"
         )
+
+
+class Sides:
+    """What the sides of binary expressions are called."""
+
+    def sides(self) -> tuple[str, list[Any]]:
+        """The operation of a binary expression, and its two sides; "" and nothing of others."""
+        return "", []
+
+    @property
+    def a(self) -> Any:
+        """The left side of a binary expression; raises AttributeError for others."""
+        return self._side(0)
+
+    @property
+    def b(self) -> Any:
+        """The right side of a binary expression; raises AttributeError for others."""
+        return self._side(1)
+
+    def _side(self, index: int) -> Any:
+        _, found = self.sides()
+        if not found:
+            raise AttributeError(f"expected a binary expression, which has two sides, got {self}")
+        return found[index]

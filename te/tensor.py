@@ -13,25 +13,41 @@ from ..dialects.int_expr import IntExpr, IntLike
 from ..dialects.relax.operators.inference import broadcast_dims
 from .arithmetic import const, convert, dim_expr, index_value
 from .expr import ExprLike, Imm, Load, PrimExpr, Reduce, Var
+from .ranges import Range
 from .tag import joined
 
 ShapeLike: TypeAlias = "Sequence[PrimExpr | int]"
 
 
-ITER_TYPES = {"spatial": 0, "reduce": 2, "scan": 3, "opaque": 4}
+ITER_TYPES = {"spatial": 0, "thread": 1, "reduce": 2, "scan": 3, "opaque": 4}
 """TVM's numbers of the kinds of axes, ``IterVar.DataPar`` and others."""
 
 
 class IterVar(Var):
-    """An axis with its range ``[start, start + extent)``; TVM's ``IterVar``."""
+    """An axis with its range ``[start, start + extent)``; TVM's ``IterVar``.
+
+    One of kind "thread" has a `thread_tag`, such as "threadIdx.x".
+    """
 
     def __init__(
-        self, name: str, start: PrimExpr | int, extent: PrimExpr | int, kind: str, dtype: str
+        self,
+        name: str,
+        start: PrimExpr | int,
+        extent: PrimExpr | int,
+        kind: str,
+        dtype: str,
+        thread_tag: str = "",
     ):
         super().__init__(name, dtype)
         self.start = start
         self.extent = extent
         self.kind = kind
+        self.thread_tag = thread_tag
+
+    @property
+    def dom(self) -> Range:
+        """The range."""
+        return Range.from_min_extent(self.start, self.extent)
 
     @property
     def var(self) -> Var:
@@ -332,6 +348,17 @@ class ConstantTensor(Tensor):
     def __init__(self, value: int | float | bool, dtype: str):
         super().__init__(str(value), (), dtype)
         self.value = const(value, dtype)
+
+    def __call__(self, *indices: ExprLike) -> Any:
+        return self.value
+
+
+class ScalarTensor(Tensor):
+    """A tensor without dims whose element is a scalar parameter of the kernel."""
+
+    def __init__(self, name: str, dtype: str):
+        super().__init__(name, (), dtype)
+        self.value = Var(name, dtype)
 
     def __call__(self, *indices: ExprLike) -> Any:
         return self.value

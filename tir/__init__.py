@@ -22,8 +22,10 @@ def __getattr__(name: str) -> Any:
     if name.startswith("__"):
         raise AttributeError(name)
     from ..te.intrinsics import FUNCTIONS
+    from .expr_classes import CLASSES
 
-    return FUNCTIONS[name] if name in FUNCTIONS else resolve("tir.", name)
+    known_here = {**FUNCTIONS, **CLASSES}
+    return known_here[name] if name in known_here else resolve("tir.", name)
 
 
 def __dir__() -> list[str]:

@@ -13,9 +13,13 @@ from xdsl.dialects.builtin import ModuleOp
 from ..dialects.tir import PrimFuncOp
 from ..dialects.tir.control import has_jumps
 from ..display.rich import displayed
+from ..ir.block_views import SBlock as SBlock
+from ..ir.block_views import view_of
 from ..ir.buffers import Buffer
 from ..ir.function import PrimFunc
 from ..ir.module import IRModule
+from ..ir.statements import For as For
+from ..ir.statements import Statement
 from ..lowering.schedule.blocks import IS_SCHEDULED
 from ..lowering.schedule.blocks import ScheduleError as ScheduleError
 from ..lowering.schedule.index_map import IndexMap as Map
@@ -33,9 +37,6 @@ from ..lowering.schedule.primitives.state import StmtSRef as StmtSRef
 from ..lowering.schedule.primitives.trace import Trace as Trace
 from ..names import resolve
 from .index_map import IndexMap
-from .statements import For as For
-from .statements import SBlock as SBlock
-from .statements import Statement, view_of
 
 instruction = schedule = state = trace = sys.modules[__name__]
 """TVM's modules of the package, whose names are all here."""

@@ -7,6 +7,7 @@ other expressions. Construction canonicalizes, so equal values compare equal: ``
 MLIR's ``AffineExpr``; unlike the latter, products of symbols are allowed.
 """
 
+from .parts import outermost as outermost
 from .simplification import choices_in as choices_in
 from .simplification import floordiv as floordiv
 from .simplification import floormod as floormod

@@ -35,6 +35,7 @@ from .memory import CallKernelOp as CallKernelOp
 from .memory import KillStorageOp as KillStorageOp
 from .memory import KillTensorOp as KillTensorOp
 from .memory import StorageTensorOp as StorageTensorOp
+from .objects import StringOp as StringOp
 from .operators import OPERATORS as OPERATORS
 from .operators import OperatorOp as OperatorOp
 from .operators import register_operator as register_operator
@@ -92,6 +93,7 @@ RelaxDialect = _RelaxDialect(
         ShapeOfOp,
         ShapeOp,
         StorageTensorOp,
+        StringOp,
         TensorToPrimOp,
         TensorToShapeOp,
         TupleGetItemOp,

@@ -6,9 +6,9 @@ Argument checks, calls in destination-passing style, and ordered packed calls.
 from xdsl.ir import Dialect
 
 from .call import CallDPSOp as CallDPSOp
-from .call import CallPackedOp as CallPackedOp
 from .call import DataflowOp as DataflowOp
-from .call import results_of as results_of
+from .call_packed import CallPackedOp as CallPackedOp
+from .call_packed import results_of as results_of
 from .constant import ConstantOp as ConstantOp
 from .constant import LoadedOp as LoadedOp
 from .control import AssertOp as AssertOp

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TypeVar
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
     FlatSymbolRefAttr,
-    IntAttr,
-    StringAttr,
     SymbolRefAttr,
-    UnitAttr,
 )
 from xdsl.ir import Region, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
-    opt_prop_def,
     prop_def,
     region_def,
     traits_def,
@@ -34,18 +30,13 @@ from xdsl.utils.exceptions import VerifyException
 
 from ..int_expr import IntExpr
 from ..irdl import IRDLOperation, irdl_op_definition
-from ..parameters import print_text
 from ..sym import ExprAttr, expr_array, exprs_of, parse_body, parse_expr
 from ..tir.types import BufferType
 from .control import CheckOp
-from .loop import ForOp, SliceOp
+from .loop import ForOp
 from .memory import ArenaOp
 
 Item = TypeVar("Item")
-
-PRINT, ASSERT = "relax.print", "relax.assert"
-OWN_FUNCTIONS = (PRINT, ASSERT)
-"""Functions of the runtime itself, which take a format and values."""
 
 
 @irdl_op_definition
@@ -81,7 +72,7 @@ class CallDPSOp(IRDLOperation):
         return self.callee.root_reference.data
 
     def verify_(self) -> None:
-        _verify_distinct(self.inputs, self.outputs, self.name)
+        verify_distinct(self.inputs, self.outputs, self.name)
         for value in exprs_of(self.vars):
             if value.args():
                 raise VerifyException(f"expected vars over symbols, got {value}")
@@ -89,106 +80,23 @@ class CallDPSOp(IRDLOperation):
     @classmethod
     def parse(cls, parser: Parser) -> CallDPSOp:
         callee = parser.parse_symbol_name().data
-        inputs, outputs, variables = _parse_call(parser)
+        inputs, outputs, variables = parse_call(parser)
         return CallDPSOp(callee, inputs, outputs, variables)
 
     def print(self, printer: Printer) -> None:
         printer.print_string(" ")
         printer.print_symbol_name(self.callee_name)
-        _print_call(printer, self.inputs, self.outputs, exprs_of(self.vars))
+        print_call(printer, self.inputs, self.outputs, exprs_of(self.vars))
 
 
-@irdl_op_definition
-class CallPackedOp(IRDLOperation):
-    """Call a registered function on memory: ``rt.call_packed "env.relu"(%x) outs(%y) : (…), (…)``.
-
-    The name is looked up at each call. Outside a dataflow block, calls keep their order. A function
-    that ``returns`` takes only the inputs, and its results are copied to the outputs, or become
-    results of unknown shape: ``returns kept [[0], []]`` has the numbers of these for each. With a
-    ``text`` the callee is a function of the runtime: ``relax.print`` or ``relax.assert``.
-    """
-
-    name = "rt.call_packed"
-    callee = prop_def(StringAttr)
-    returns = opt_prop_def(UnitAttr)
-    kept = opt_prop_def(ArrayAttr[ArrayAttr[IntAttr]])
-    text = opt_prop_def(StringAttr)
-    inputs = var_operand_def(BufferType)
-    outputs = var_operand_def(BufferType)
-    irdl_options = (AttrSizedOperandSegments(as_property=True),)
-    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
-
-    def __init__(
-        self,
-        callee: str,
-        inputs: Sequence[SSAValue],
-        outputs: Sequence[SSAValue],
-        returns: bool = False,
-        text: str | None = None,
-        kept: Sequence[Sequence[int]] | None = None,
-    ):
-        groups = None if kept is None else [ArrayAttr([IntAttr(k) for k in g]) for g in kept]
-        super().__init__(
-            operands=[list(inputs), list(outputs)],
-            properties={
-                "callee": StringAttr(callee),
-                "returns": UnitAttr() if returns else None,
-                "kept": None if groups is None else ArrayAttr(groups),
-                "text": None if text is None else StringAttr(text),
-            },
-        )
-
-    @property
-    def kept_results(self) -> list[list[int]]:
-        """The results of unknown shape that each value is, which the function returns."""
-        return [] if self.kept is None else [[k.data for k in g.data] for g in self.kept.data]
-
-    def verify_(self) -> None:
-        _verify_distinct(self.inputs, self.outputs, self.name)
-        if self.kept is not None and (self.returns is None or self.outputs):
-            raise VerifyException("expected values to keep that a function returns, and no outputs")
-        if self.text is not None and self.callee.data not in OWN_FUNCTIONS:
-            known = ", ".join(OWN_FUNCTIONS)
-            raise VerifyException(f"expected a text for {known}, got '{self.callee.data}'")
-
-    @classmethod
-    def parse(cls, parser: Parser) -> CallPackedOp:
-        callee = parser.parse_str_literal(" of the function's name")
-        returns = parser.parse_optional_keyword("returns") is not None
-        kept = None
-        if parser.parse_optional_keyword("kept"):
-            kept = _parse_listed(parser, lambda: _parse_listed(parser, parser.parse_integer))
-        text = None
-        if parser.parse_optional_keyword("text"):
-            text = parser.parse_str_literal(" of the text")
-        inputs, outputs, _ = _parse_call(parser)
-        return CallPackedOp(callee, inputs, outputs, returns, text, kept)
-
-    def print(self, printer: Printer) -> None:
-        printer.print_string(" ")
-        print_text(printer, self.callee.data)
-        printer.print_string(" returns " if self.returns is not None else "")
-        if self.kept is not None:
-            printer.print_string(f"kept {self.kept_results} ")
-        if self.text is not None:
-            printer.print_string(" text ")
-            print_text(printer, self.text.data)
-            printer.print_string(" ")
-        _print_call(printer, self.inputs, self.outputs, ())
-
-
-def _parse_listed(parser: Parser, parse_item: Callable[[], Item]) -> list[Item]:
-    return parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parse_item)
-
-
-def _verify_distinct(inputs: Sequence[SSAValue], outputs: Sequence[SSAValue], name: str) -> None:
+def verify_distinct(inputs: Sequence[SSAValue], outputs: Sequence[SSAValue], name: str) -> None:
     if len(set(outputs)) != len(outputs) or set(inputs) & set(outputs):
         raise VerifyException(
             f"expected outputs of '{name}' to be distinct from each other and from its inputs"
         )
 
 
-def _parse_call(parser: Parser) -> tuple[list[SSAValue], list[SSAValue], list[IntExpr]]:
+def parse_call(parser: Parser) -> tuple[list[SSAValue], list[SSAValue], list[IntExpr]]:
     def operands():
         return parser.parse_comma_separated_list(
             parser.Delimiter.PAREN, parser.parse_unresolved_operand
@@ -216,7 +124,7 @@ def _parse_call(parser: Parser) -> tuple[list[SSAValue], list[SSAValue], list[In
     )
 
 
-def _print_call(
+def print_call(
     printer: Printer,
     inputs: Sequence[SSAValue],
     outputs: Sequence[SSAValue],
@@ -273,20 +181,3 @@ MAX_CALL_DEPTH = 1000
 def depth_message(name: str) -> str:
     """The error message of a function that recurses too deeply."""
     return f"expected calls of '{name}' to be nested at most {MAX_CALL_DEPTH} deep"
-
-
-def results_of(op: CallDPSOp | CallPackedOp | ForOp) -> tuple[SSAValue, ...]:
-    """The memory that a call writes, and of a loop's only call the memory around the loop."""
-    if not isinstance(op, ForOp):
-        return tuple(op.outputs)
-    calls = (o for o in op.body.block.ops if isinstance(o, CallDPSOp))
-    return tuple(_around(op, output) for call in calls for output in call.outputs)
-
-
-def _around(loop: ForOp, output: SSAValue) -> SSAValue:
-    """The memory of an output after the loop: carried, sliced, or that of the condition."""
-    if output in loop.written:
-        return loop.carried[loop.written.index(output)]
-    if isinstance(output.owner, SliceOp):
-        return output.owner.source
-    return output if loop.condition is None else loop.condition

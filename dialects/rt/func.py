@@ -12,7 +12,7 @@ from xdsl.dialects.builtin import (
     StringAttr,
     UnitAttr,
 )
-from xdsl.ir import Attribute, BlockArgument, Operation, Region
+from xdsl.ir import Attribute, BlockArgument, Region
 from xdsl.irdl import opt_prop_def, prop_def, traits_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
@@ -32,12 +32,12 @@ from ..parameters import (
     print_parameters,
     print_text,
 )
+from ..relax.objects import with_handles
 from ..relax.symbols import determined_symbols
 from ..relax.types import TensorType, tensors_in
 from ..sym import parse_symbol
-from ..tir.func import symbols_of
 from ..tir.types import BufferType
-from .loop import ForOp
+from .scopes import verify_symbols
 from .sizes import ReadSizesOp
 
 _T = TypeVar("_T")
@@ -77,7 +77,8 @@ class FuncOp(FunctionOp):
     order are the parameters and results in memory. `reported` are symbols of `rt.read_sizes` in the
     types of results: their memory is for the limits, and further results, i64 tensors of rank 1,
     hold the values. A result of unknown shape in the signature is what a registered function
-    returns, and has no memory here.
+    returns, and has no memory here. `aliased` has, for each other result of the signature, the
+    written parameter whose memory it is, or -1 for memory of its own.
     """
 
     name = "rt.func"
@@ -92,6 +93,7 @@ class FuncOp(FunctionOp):
     signature = opt_prop_def(FunctionType)
     signature_names = opt_prop_def(ArrayAttr[StringAttr])
     reported = opt_prop_def(ArrayAttr[StringAttr])
+    aliased = opt_prop_def(ArrayAttr[IntAttr])
     traits = traits_def(NoTerminator(), IsolatedFromAbove(), SymbolOpInterface())
 
     def __init__(
@@ -108,6 +110,7 @@ class FuncOp(FunctionOp):
         signature: tuple[Sequence[str], FunctionType] | None = None,
         on_load: bool = False,
         reported: Sequence[str] = (),
+        aliased: Sequence[int] = (),
     ):
         super().__init__(
             properties={
@@ -123,6 +126,7 @@ class FuncOp(FunctionOp):
                 "signature": None if signature is None else signature[1],
                 "signature_names": None if signature is None else _names_attribute(signature[0]),
                 "reported": _names_attribute(reported) if reported else None,
+                "aliased": ArrayAttr([IntAttr(i) for i in aliased]) if aliased else None,
             },
             regions=[body],
         )
@@ -153,12 +157,18 @@ class FuncOp(FunctionOp):
         return () if self.reported is None else tuple(s.data for s in self.reported.data)
 
     @property
+    def stored_results(self) -> list[tuple[TensorType, int]]:
+        """The results of the signature with memory: the types, and the aliased parameters or -1."""
+        outputs = () if self.signature is None else self.signature.outputs.data
+        found = [t for type_ in outputs for t in tensors_in(with_handles(type_)) if t.is_known]
+        if self.aliased is None:
+            return [(t, -1) for t in found]
+        return list(zip(found, (i.data for i in self.aliased.data), strict=False))
+
+    @property
     def graph_results(self) -> list[TensorType | None]:
         """The types of the graph of the results in memory, as far as a signature has them."""
-        outputs = () if self.signature is None else self.signature.outputs.data
-        found: list[TensorType | None] = [
-            t for type_ in outputs for t in tensors_in(type_) if t.is_known
-        ]
+        found: list[TensorType | None] = [t for t, alias in self.stored_results if alias == -1]
         return [*found, *(None for _ in range(self.num_results.data - len(found)))]
 
     def read_sizes(self) -> Ranges:
@@ -204,32 +214,14 @@ class FuncOp(FunctionOp):
         if self.on_load is not None and (self.params or self.private is not None):
             raise VerifyException("expected no parameters, and nothing private, to run on load")
         self._verify_signature()
-        self._verify_symbols()
-
-    def _verify_symbols(self) -> None:
-        """Verify that parameters, a loop around the use, or sizes read earlier declare symbols."""
-        work: list[tuple[Operation, frozenset[str]]] = [(self, frozenset(self.declared_symbols()))]
-        while work:
-            op, declared = work.pop()
-            for symbol in sorted(symbols_of(op) - declared):
-                raise VerifyException(
-                    f"symbol '{symbol}' in '{op.name}' is not determined by the parameters of "
-                    f"'{self.sym_name.data}'"
-                )
-            if isinstance(op, ForOp):
-                declared = declared | _new(declared, [op.var.data], "a loop")
-            for block in (block for region in op.regions for block in region.blocks):
-                inner = declared
-                for nested in block.ops:
-                    work.append((nested, inner))
-                    if isinstance(nested, ReadSizesOp):
-                        names = [name for name, _ in nested.symbols]
-                        inner = inner | _new(inner, names, f"'{nested.name}'")
+        verify_symbols(self, self.declared_symbols(), self.sym_name.data)
 
     def _verify_signature(self) -> None:
         if self.signature is None:
             if self.symbol_names and self.private is None:
                 raise VerifyException("expected a signature that determines the symbols")
+            if self.aliased is not None:
+                raise VerifyException("expected a signature that has the aliased results")
             return
         inputs, outputs = self.signature.inputs.data, self.signature.outputs.data
         if self.signature_names is None or len(self.signature_names.data) != len(inputs):
@@ -238,8 +230,10 @@ class FuncOp(FunctionOp):
             ("parameters", inputs, self.params),
             ("results", outputs, self.results_),
         ):
-            count = sum(t.is_known for type_ in types for t in tensors_in(type_))
+            held = [t for type_ in types for t in tensors_in(with_handles(type_))]
+            count = sum(t.is_known for t in held)
             if what == "results":
+                count -= self._verify_aliased(count)
                 memory = memory[: len(memory) - self._report_count()]
             if count != len(memory):
                 raise VerifyException(
@@ -248,6 +242,20 @@ class FuncOp(FunctionOp):
         missing = set(self.symbol_names) - set(determined_symbols(inputs))
         for symbol in sorted(missing):
             raise VerifyException(f"expected the signature to determine symbol '{symbol}'")
+
+    def _verify_aliased(self, count: int) -> int:
+        """Verify the aliases of so many results; returns how many are parameters."""
+        if self.aliased is None:
+            return 0
+        aliased = [i.data for i in self.aliased.data if i.data != -1]
+        if len(self.aliased.data) != count:
+            raise VerifyException(
+                f"expected {count} aliased parameters or -1, got {len(self.aliased.data)}"
+            )
+        for index in aliased:
+            if IntAttr(index) not in self.written.data:
+                raise VerifyException(f"expected an aliased parameter to be written, got {index}")
+        return len(aliased)
 
     def _report_count(self) -> int:
         """The number of results that hold the values of reported symbols."""
@@ -273,6 +281,7 @@ class FuncOp(FunctionOp):
         symbols = _parse_listed(parser, "symbols", lambda: parse_symbol(parser))
         signature = _parse_signature(parser)
         reported = _parse_listed(parser, "reported", lambda: parse_symbol(parser))
+        aliased = _parse_listed(parser, "aliased", parser.parse_integer)
         return FuncOp(
             name,
             names[: len(args) - results],
@@ -286,6 +295,7 @@ class FuncOp(FunctionOp):
             signature,
             on_load,
             reported,
+            aliased,
         )
 
     def print(self, printer: Printer) -> None:
@@ -315,15 +325,10 @@ class FuncOp(FunctionOp):
             printer.print_string(
                 f" reported [{', '.join(map(symbol_text, self.reported_symbols))}]"
             )
+        if self.aliased is not None:
+            printer.print_string(f" aliased [{', '.join(str(i.data) for i in self.aliased.data)}]")
         printer.print_string(" ")
         printer.print_region(self.body, print_entry_block_args=False, print_empty_block=False)
-
-
-def _new(declared: frozenset[str], names: Sequence[str], what: str) -> frozenset[str]:
-    for name in names:
-        if name in declared:
-            raise VerifyException(f"expected a new symbol of {what}, got '{name}'")
-    return frozenset(names)
 
 
 def _names_attribute(names: Sequence[str]) -> ArrayAttr[StringAttr]:

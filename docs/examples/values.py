@@ -103,6 +103,12 @@ n = tir.Var("n", "int64")
 value = relax.PrimValue(n + 1)
 print(value, value.value, value.struct_info)
 
+# %% relax.StringImm
+from xrelax import relax
+
+mode = relax.StringImm("max")
+print(mode, mode.value, mode.struct_info)
+
 # %% relax.If
 from xrelax import relax
 from xrelax.script import relax as R

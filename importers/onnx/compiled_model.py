@@ -196,9 +196,12 @@ class OnnxModel:
         """Draw the imported graph, as `IRModule.show_graph`."""
         return self.module.show_graph()
 
-    def save(self, path: str | Path) -> None:
-        """Write the machine code with the weights to a file, which `xrelax.runtime.load` reads."""
-        self.executable.save(path)
+    def save(self, path: str | Path, packed: bool = False) -> None:
+        """Write the machine code with the weights to a file, which `xrelax.runtime.load` reads.
+
+        `packed` as `Executable.save`.
+        """
+        self.executable.save(path, packed)
 
     def profile(self, *args: Any, repeat: int = 20, **kwargs: Any) -> Any:
         """Profile a call by kernel, as `VirtualMachine.profile`."""

@@ -82,14 +82,14 @@ class CompiledModel:
         """Draw the imported graph, as `IRModule.show_graph`."""
         return self.module.show_graph()
 
-    def save(self, path: str | Path) -> None:
+    def save(self, path: str | Path, packed: bool = False) -> None:
         """Write the machine code with the weights to a file, which `xrelax.runtime.load` reads.
 
         The function "main" of the loaded executable takes the tensors of the arguments in order,
         and returns those of the results as a tuple; it needs neither PyTorch nor the compiler.
-        `pickle` also keeps the structure of arguments and results.
+        `pickle` also keeps the structure of arguments and results. `packed` as `Executable.save`.
         """
-        self.executable.save(path)
+        self.executable.save(path, packed)
 
     def __repr__(self) -> str:
         size = self.executable.stats()["constant_bytes"]

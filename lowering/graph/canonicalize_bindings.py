@@ -18,7 +18,8 @@
     }
 
 Such are fields of a tuple that is known, the tuple of all fields of another, casts to the same
-type, and outputs of dataflow blocks that are no values of theirs. Then unused operations go away.
+type, and outputs of dataflow blocks that are no values of theirs, or that are another output. Then
+unused operations go away.
 TVM's ``CanonicalizeBindings``.
 """
 
@@ -66,9 +67,11 @@ def _rename_result(op: Operation) -> None:
 
 
 def _rename_outputs(op: relax.DataflowOp) -> None:
+    first: dict[SSAValue, SSAValue] = {}
     for value, result in zip(op.output.values, op.outputs, strict=True):
-        if _is_outside(value, op):
-            result.replace_all_uses_with(value)
+        same = value if _is_outside(value, op) else first.setdefault(value, result)
+        if same is not result:
+            result.replace_all_uses_with(same)
 
 
 def _is_outside(value: SSAValue, op: relax.DataflowOp) -> bool:

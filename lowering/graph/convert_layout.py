@@ -41,10 +41,11 @@ from ...dialects.relax.operators.manipulation import PermuteDimsOp
 from ...dialects.relax.operators.pooling import PoolOp
 from ...dialects.relax.operators.quantization import AffineOp
 from ...dialects.relax.operators.reduction import ReductionOp
-from ...dialects.relax.operators.reshaping import ExpandDimsOp, ReshapeOp, ReshapingOp
+from ...dialects.relax.operators.reshaping import ReshapeOp, ReshapingOp
 from ...dialects.relax.operators.selection import ClipOp
 from ...dialects.relax.operators.slicing import PadOp
 from ...dialects.relax.operators.unary import ElementFunctionOp
+from ...dialects.relax.operators.unit_dims import ExpandDimsOp
 from ...dialects.relax.operators.words import PackWordsOp
 from ..functions import graph_functions
 from .desired_layouts import convert_to

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 
-from xdsl.dialects.builtin import IntegerAttr
+from xdsl.dialects.builtin import IndexType, IntegerAttr
 from xdsl.ir import Operation, SSAValue
 
 from ...dialects import tir
@@ -80,10 +80,15 @@ def inline_everything(func: tir.PrimFuncOp) -> None:
 
 
 def _is_plain(func: tir.PrimFuncOp) -> bool:
-    """Whether a function has serial loops, blocks and scalars only, on dense, unaliased memory."""
+    """Whether a function has serial loops, blocks and scalars only, on dense, unaliased memory.
+
+    Scalar parameters are not in memory.
+    """
     if func.attr(IS_SCHEDULED) is not None or not func.params:
         return False
     for param in func.params:
+        if not isinstance(param.type, tir.BufferType | IndexType):
+            return False
         if isinstance(param.type, tir.BufferType) and not param.type.is_dense:
             return False
     if may_share_memory(func.params[0], func.params[-1]) and len(func.params) > 1:

@@ -14,11 +14,12 @@ its registered functions. TVM's ``LegalizeOps``.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import DictionaryAttr, IntegerAttr, ModuleOp, UnitAttr, i1
+from xdsl.dialects.builtin import DictionaryAttr, IndexType, IntegerAttr, ModuleOp, UnitAttr, i1
 from xdsl.ir import Attribute, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
@@ -29,17 +30,14 @@ from ...dialects.int_expr import Atom, IntExpr, Sym
 from ...dialects.relax.operators.library import LibraryOp
 from ...dialects.relax.operators.views import MemoryViewOp
 from ...dialects.relax.types import shape_text, tensors_in
-from ...dialects.sym import expr_array, expr_symbols
+from ...dialects.sym import expr_array
 from ...te import topi
 from ...te.prim_func import build_prim_func
-from ...te.tensor import ConstantTensor, Tensor, placeholder, shape_of
+from ...te.tensor import ConstantTensor, ScalarTensor
 from ..functions import PRIVATE, functions_by_name, unique_name
 from ..scope import locate
-from ..substitute import substituted
 from .data_sizes import is_sized_by_data
-
-Input: TypeAlias = "relax.TensorType | relax.TensorData"
-"""An operand of a kernel: the type of a tensor, or the value of a scalar constant."""
+from .kernel_inputs import Input, infers_same_result, input_of, opaque_dims, scalar_of, tensor_for
 
 Key: TypeAlias = tuple[str, tuple[Input, ...], tuple[tuple[str, Attribute], ...]]
 
@@ -77,6 +75,7 @@ class _Kernels:
     """The kernels that exist in one module, by operator, inputs and attributes."""
 
     module: ModuleOp
+    scalars: bool
     taken: set[str] = field(default_factory=lambda: set[str]())
     made: dict[Key, _Kernel] = field(default_factory=lambda: dict[Key, _Kernel]())
 
@@ -98,10 +97,14 @@ class _Kernels:
 
 
 def _build(op: relax.OperatorOp, inputs: list[Input], name: str) -> _Kernel:
-    labels = type(op).operand_labels(len(inputs))
-    tensors = [_tensor(i, label) for i, label in zip(inputs, labels, strict=True)]
+    labels = _distinct(type(op).operand_labels(len(inputs)))
+    tensors = [tensor_for(i, label) for i, label in zip(inputs, labels, strict=True)]
     outputs = topi.compute_operator(type(op), tensors, op.attribute_values())
-    params = {i: t for i, t in enumerate(tensors) if not isinstance(t, ConstantTensor)}
+    params = {
+        i: t.value if isinstance(t, ScalarTensor) else t
+        for i, t in enumerate(tensors)
+        if not isinstance(t, ConstantTensor)
+    }
     kernel = build_prim_func([*params.values(), *outputs], name)
     read = _needed(list(params), kernel)
     if len(read) < len(params):
@@ -110,6 +113,14 @@ def _build(op: relax.OperatorOp, inputs: list[Input], name: str) -> _Kernel:
         {PRIVATE: UnitAttr(), "tir.noalias": IntegerAttr(1, i1)}
     )
     return _Kernel(kernel, read)
+
+
+def _distinct(labels: Sequence[str]) -> list[str]:
+    """Names of parameters: operands of a list have one label."""
+    names: list[str] = []
+    for label in labels:
+        names.append(unique_name(label, names))
+    return names
 
 
 def _needed(inputs: list[int], kernel: tir.PrimFuncOp) -> list[int]:
@@ -126,65 +137,6 @@ def _needed(inputs: list[int], kernel: tir.PrimFuncOp) -> list[int]:
 def _symbols(param: SSAValue) -> set[str]:
     dims = param.type.dims if isinstance(param.type, tir.BufferType) else ()
     return {s for dim in dims for s in dim.symbols()}
-
-
-def _tensor(given: Input, name: str) -> Tensor:
-    if isinstance(given, relax.TensorData):
-        return ConstantTensor(given.number(), given.dtype)
-    return placeholder(shape_of(given.dims or ()), given.dtype or "", name=name)
-
-
-def _opaque_dims(inputs: list[Input]) -> tuple[list[Input], dict[IntExpr, IntExpr]]:
-    """The inputs with a new symbol for each composed dim, such as ``n * 4``, and the symbols."""
-    names: dict[IntExpr, IntExpr] = {}
-    used = {s for i in inputs if isinstance(i, relax.TensorType) for s in i.symbols()}
-    renamed: list[Input] = []
-    for given in inputs:
-        if isinstance(given, relax.TensorData):
-            renamed.append(given)
-            continue
-        dims: list[IntExpr] = []
-        for dim in given.dims or ():
-            if dim.is_constant or isinstance(dim.as_atom, Sym):
-                dims.append(dim)
-                continue
-            if dim not in names:
-                symbol = unique_name("d", used)
-                used.add(symbol)
-                names[dim] = IntExpr.of(Sym(symbol))
-            dims.append(names[dim])
-        renamed.append(relax.TensorType.of(dims, given.element_type))
-    return renamed, names
-
-
-def _infers_same_result(
-    op: relax.OperatorOp, inputs: list[Input], names: dict[IntExpr, IntExpr]
-) -> bool:
-    """Whether the inferred type of the result is the same with new symbols for composed dims.
-
-    It is not if attributes use symbols as well: dims must keep their relation to these.
-    """
-    if any(expr_symbols(p) for p in op.properties.values()):
-        return False
-    types = [i if isinstance(i, relax.TensorType) else i.tensor_type() for i in inputs]
-    try:
-        inferred = type(op).infer(types, op.attribute_values())
-    except ValueError:
-        return False
-    return substituted(inferred, {str(s): dim for dim, s in names.items()}) == op.result.type
-
-
-def _input(op: relax.OperatorOp, label: str, operand: SSAValue) -> Input:
-    type_ = operand.type
-    if not isinstance(type_, relax.TensorType) or type_.dims is None or type_.dtype is None:
-        raise Diagnostic(
-            f"expected {label} of '{op.name}' to have a known shape and dtype, got {type_}",
-            op,
-        )
-    owner = operand.owner
-    if isinstance(owner, relax.ConstantOp) and not type_.dims and type_.dtype != "bfloat16":
-        return owner.value.data
-    return type_
 
 
 def _require_known_result(op: relax.OperatorOp, inputs: list[Input]) -> None:
@@ -227,14 +179,15 @@ def _check_room(op: MemoryViewOp) -> None:
 def _legalize(op: relax.OperatorOp, kernels: _Kernels) -> None:
     _check_assumptions(op)
     labels = type(op).operand_labels(len(op.operands))
-    inputs = [_input(op, label, o) for label, o in zip(labels, op.operands, strict=True)]
+    given = zip(labels, op.operands, strict=True)
+    inputs = [input_of(op, label, operand, kernels.scalars) for label, operand in given]
     _require_known_result(op, inputs)
     if isinstance(op, LibraryOp):
         callee = op.callee(op.attribute_values())
         _replace(op, relax.CallDPSPackedOp(callee, op.operands, op.result.type))
         return
-    opaque, names = _opaque_dims(inputs)
-    if names and _infers_same_result(op, opaque, names):
+    opaque, names = opaque_dims(inputs)
+    if names and infers_same_result(op, opaque, names):
         inputs = opaque
     else:
         names = {}
@@ -245,17 +198,25 @@ def _legalize(op: relax.OperatorOp, kernels: _Kernels) -> None:
         assert atom is not None
         back[atom] = dim
     index_params = [
-        n
-        for n, p in zip(kernel.names, kernel.params, strict=True)
-        if not isinstance(p.type, tir.BufferType)
+        n for n, p in zip(kernel.names, kernel.params, strict=True) if isinstance(p.type, IndexType)
     ]
     variables = (
         expr_array([IntExpr.of(Sym(n)).substitute(back) for n in index_params])
         if index_params
         else None
     )
-    args = [op.operands[i] for i in read]
+    args = [_argument(op.operands[i], inputs[i]) for i in read]
+    tensors = list(op.operands)
     _replace(op, relax.CallTIROp(kernel.sym_name.data, args, op.result.type, variables))
+    for tensor in tensors:
+        if isinstance(tensor.owner, relax.PrimToTensorOp) and tensor.first_use is None:
+            Rewriter.erase_op(tensor.owner)
+
+
+def _argument(operand: SSAValue, given: Input) -> SSAValue:
+    """What is passed to the kernel for an operand."""
+    scalar = scalar_of(operand) if isinstance(given, relax.PrimType) else None
+    return operand if scalar is None else scalar
 
 
 def _replace(op: relax.OperatorOp, call: relax.CallTIROp | relax.CallDPSPackedOp) -> None:
@@ -269,14 +230,16 @@ class LegalizeOpsPass(ModulePass):
     """Replace every graph operator by a call of its PrimFunc.
 
     Views stay, operators named `skip_ops`, such as ``relax.add``, and those whose result has as
-    many elements as data says: `resolve-shapes` gives these a size.
+    many elements as data says: `resolve-shapes` gives these a size. With `scalars`, floats of
+    unknown value are parameters of kernels, as in TVM, and otherwise buffers of rank 0.
     """
 
     name = "legalize-ops"
     skip_ops: tuple[str, ...] | None = None
+    scalars: bool = False
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        kernels = _Kernels(op, set(functions_by_name(op)))
+        kernels = _Kernels(op, self.scalars, set(functions_by_name(op)))
         for operator in list(op.walk()):
             if not isinstance(operator, relax.OperatorOp) or operator.is_view:
                 continue

@@ -42,6 +42,7 @@ from ...dialects.relax.operators.elementwise import BinaryElementwiseOp
 from ...dialects.relax.prim_values import is_open, tensor_of
 from ..functions import graph_functions
 from ..substitute import set_type
+from .scalar_arguments import lower_scalar_arguments
 
 
 def number_tensor(value: SSAValue, emitted: Callable[[Operation], SSAValue]) -> SSAValue:
@@ -80,7 +81,11 @@ def result_of(op: relax.OperatorOp, given: Sequence[SSAValue]) -> Operation:
 
 
 def lower_prims(module: ModuleOp) -> None:
-    """Replace scalars of unknown value inside of graph functions, in place."""
+    """Replace scalars of unknown value inside of graph functions, in place.
+
+    Scalars among the arguments of kernels are passed in memory, see `scalar_arguments`.
+    """
+    lower_scalar_arguments(module, _tensor_before)
     for func in graph_functions(module):
         for op in list(func.walk()):
             match op:

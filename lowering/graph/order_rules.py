@@ -32,12 +32,12 @@ from ...dialects.relax.operators.normalization import (
 from ...dialects.relax.operators.pooling import PoolOp
 from ...dialects.relax.operators.reduction import ReductionOp
 from ...dialects.relax.operators.repetition import RepeatOp, TileOp
-from ...dialects.relax.operators.reshaping import ExpandDimsOp, SqueezeOp
 from ...dialects.relax.operators.resizing import ResizeOp
 from ...dialects.relax.operators.scattering import ScatterElementsOp
 from ...dialects.relax.operators.selection import ClipOp
 from ...dialects.relax.operators.slicing import StridedSliceOp
 from ...dialects.relax.operators.unary import ElementFunctionOp
+from ...dialects.relax.operators.unit_dims import ExpandDimsOp, SqueezeOp
 from ...dialects.relax.types import TensorType
 from .axis_orders import (
     AxisOrder,

@@ -71,7 +71,8 @@ def lower_call_packed(f: FunctionBuilder, op: rt.CallPackedOp) -> None:
     buffers = (*op.inputs, *op.outputs)
     dims = [d for b in buffers for d in cast(BufferType, b.type).dims]
     data = stack_words(f, PTR, f.values(buffers))
-    shape = stack_words(f, i64, [index_value(f, d, ()) for d in dims])
+    words = [index_value(f, d, ()) for d in (*dims, *op.numbers)]
+    shape = stack_words(f, i64, words)
     for buffer in buffers:
         f.written.add(root_of(buffer))
     call_back(f, f.module.tables.sites[op], data, shape)

@@ -11,14 +11,14 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import cast
 
-from xdsl.dialects.builtin import ModuleOp, TupleType
+from xdsl.dialects.builtin import FunctionType, ModuleOp, TupleType
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ...dialects import loops, rt, tir
 from ...dialects.diagnostics import Diagnostic
 from ...dialects.int_expr import Atom, Compound, IntExpr, Sym
 from ...dialects.relax.constant import TensorData
-from ...dialects.relax.types import PrimType, ShapeType, TensorType, type_symbols
+from ...dialects.relax.types import ObjectType, PrimType, ShapeType, TensorType, type_symbols
 from ...dialects.rt.call import depth_message
 from ...dialects.tir.types import BufferType
 from ...runtime.signature import (
@@ -141,7 +141,35 @@ def _packed_site(op: rt.CallPackedOp) -> PackedSite:
     returned = len(op.outputs) if op.returns is not None else 0
     text = None if op.text is None else op.text.data
     kept = tuple(map(tuple, op.kept_results))
-    return PackedSite(op.callee.data, _tensors((*op.inputs, *op.outputs)), returned, text, kept)
+    tensors = _tensors((*op.inputs, *op.outputs))
+    signature = None if op.signature is None else _site_signature(op, op.signature, returned)
+    return PackedSite(op.callee.data, tensors, returned, text, kept, signature)
+
+
+def _site_signature(op: rt.CallPackedOp, types: FunctionType, returned: int) -> Signature:
+    """The structure of a call's arguments and result; its numbers are those of words after dims."""
+    tensors = itertools.count()
+    words = itertools.count(sum(t.rank for t in _types((*op.inputs, *op.outputs))))
+    arguments = [_numbered(_node(t, tensors), words) for t in types.inputs.data]
+    if not returned:
+        arguments += [next(tensors) for _ in op.outputs]
+        return Signature((), tuple(arguments), NOTHING)
+    return Signature((), tuple(arguments), _node(types.outputs.data[0], tensors))
+
+
+def _numbered(node: Node, words: Iterator[int]) -> Node:
+    """A node with numbers of words in the place of dims."""
+    if isinstance(node, int):
+        return node
+    match node[0]:
+        case "tuple":
+            return ("tuple", *(_numbered(cast(Node, n), words) for n in node[1:]))
+        case "shape":
+            return ("shape", *(next(words) for _ in node[1:]))
+        case "prim":
+            return ("prim", node[1], next(words))
+        case _:
+            return node
 
 
 def _tensors(values: Iterable[SSAValue]) -> tuple[TensorSpec, ...]:
@@ -177,16 +205,23 @@ def _signature(func: rt.FuncOp) -> Signature | None:
     if func.signature is None:
         return None
     names, types = zip(*func.user_params, strict=True) if func.user_params else ((), ())
-    params, results = itertools.count(), itertools.count()
-    outputs = func.signature.outputs.data
+    params, outputs = itertools.count(), func.signature.outputs.data
+    results = _results(func)
     sizes = frozenset(func.reported_symbols)
     result = _node(outputs[0], results, sizes, itertools.count()) if outputs else NOTHING
     return Signature(tuple(names), tuple(_node(t, params) for t in types), result)
 
 
+def _results(func: rt.FuncOp) -> Iterator[Node]:
+    """The numbers of the results in memory; a parameter for those that alias one."""
+    numbers = itertools.count()
+    for _, alias in func.stored_results:
+        yield next(numbers) if alias == -1 else ("argument", alias)
+
+
 def _node(
     type_: Attribute,
-    tensors: Iterator[int],
+    tensors: Iterator[Node],
     reported: Collection[str] = frozenset(),
     kept: Iterator[int] = iter(()),
 ) -> Node:
@@ -199,6 +234,8 @@ def _node(
         case TensorType() if type_symbols(type_) & set(reported):
             next(tensors)
             return ("sized", type_.dtype, *plain_dims(type_.dims or ()))
+        case ObjectType():
+            return ("object", next(tensors))
         case ShapeType():
             return ("shape", *plain_dims(type_.dims or ()))
         case PrimType() if type_.expr is not None:

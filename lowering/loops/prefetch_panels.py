@@ -14,7 +14,8 @@ next one. Of several rows that an iteration reads, those of the next iteration o
 prefetched. Small operands that many tiles reuse, and single streams, are not prefetched. Elements
 of large buffers, or of those of symbolic sizes, that are read right after such a loop, as to add
 its sums, are prefetched before it.
-See `prefetch_rows` for loops over rows that are read more than once.
+See `next_panels` for panels that tiles of rows read again, and `prefetch_rows` for loops over rows
+that are read more than once.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ from ...backend.target import Target
 from ...dialects import loops, rt, tir
 from ...dialects.nesting import ancestors
 from ...dialects.sym import Values, exprs_of
+from .next_panels import prefetch_next_panels
 from .streams import Stream, bytes_of, lanes, may_exceed, offset, row_bytes, streams, width
 
 ROWS = 4
@@ -123,6 +125,7 @@ def prefetch_panels(func: loops.FuncOp, target: Target, moved: int) -> None:
             share = FAR_SHARE if is_far else SHARE
             ahead = target.caches.l1 // share // stream.step
             _emit_prefetch(loop, stream, loop.loop_var, max(1, ahead))
+        prefetch_next_panels(loop, func, target.caches, moved)
         for load in _read_after(loop, target.caches):
             hint = loops.PrefetchOp(load.buffer, exprs_of(load.indices), load.operands_)
             assert loop.parent is not None

@@ -35,11 +35,13 @@ class Stream:
         return self.loads[0].buffer
 
 
-def streams(loop: loops.ForOp, func: loops.FuncOp, caches: CacheSizes) -> Iterator[list[Stream]]:
+def streams(
+    loop: loops.ForOp, func: loops.FuncOp, caches: CacheSizes, least: int | None = None
+) -> Iterator[list[Stream]]:
     """What a loop reads sequentially, without gaps, of each parameter larger than a cache.
 
     That is one stream, or one of each row that an iteration reads. The cache is the first one for
-    parameters that are read a few times, the second for more reads.
+    parameters that are read a few times, the second for more reads, or of `least` bytes.
     """
     values = Values()
     found: dict[SSAValue, dict[int, loops.LoadOp]] = {}
@@ -49,7 +51,8 @@ def streams(loop: loops.ForOp, func: loops.FuncOp, caches: CacheSizes) -> Iterat
             continue
         buffer = op.buffer
         is_param = isinstance(buffer, BlockArgument) and buffer.owner is func.body.block
-        if is_param and op.mask is None and bytes_of(buffer) > _kept(op, caches):
+        kept = _kept(op, caches) if least is None else least
+        if is_param and op.mask is None and bytes_of(buffer) > kept:
             found.setdefault(buffer, {})[offset(op, values).offset] = op
         else:
             skipped.add(buffer)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import cast
+from typing import TypeAlias, cast
 
+from xdsl.dialects.builtin import FunctionType, TupleType
 from xdsl.ir import Block, Region, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
@@ -12,12 +13,16 @@ from ...dialects import relax, rt, tir
 from ...dialects.diagnostics import Diagnostic
 from ...dialects.int_expr import IntExpr, sym
 from ...dialects.relax.call import verify_outputs
+from ...dialects.relax.objects import is_plain
 from ...dialects.relax.tuple import Leaf, leaves
 from ...dialects.relax.types import tensors_in
-from ...dialects.rt.call import ASSERT, PRINT
+from ...dialects.rt.call_packed import ASSERT, PRINT, STRING
 from ...dialects.sym import exprs_of
 from ..loop_types import loop_index
-from .function_memory import FunctionMemory, ModuleCall, stored
+from .function_memory import FunctionMemory, ModuleCall, replaced, stored
+
+PackedCall: TypeAlias = relax.CallDPSPackedOp | relax.CallPackedOp | relax.CallPurePackedOp
+"""A call of a registered function."""
 
 PACKED = (relax.CallPackedOp, relax.CallPurePackedOp)
 """Calls of registered functions that return their results."""
@@ -36,7 +41,7 @@ class CallConverter(FunctionMemory):
         for leaf, position in zip(leaves(op.result), op.positions, strict=True):
             if position == -1:
                 outputs.append(self.allocate(leaf, f"result of '{op.name}'"))
-            elif self.is_written(inputs[position]) or self.may_take(leaf, op.args[position]):
+            elif self.is_written(inputs[position]) or self.may_replace(leaf):
                 self.memory[leaf] = inputs[position]
             else:
                 place = self.allocate(leaf, f"result of '{op.name}'")
@@ -62,18 +67,15 @@ class CallConverter(FunctionMemory):
         call.location = op.location
         self.current.add_op(call)
 
-    def may_take(self, leaf: Leaf, argument: SSAValue) -> bool:
-        """Whether an output may reuse the memory of an argument, which has no later uses."""
-        origin = leaves(argument)[0]
-        return (
-            leaf not in self.destinations
-            and leaf not in self.escaping
-            and isinstance(self.memory[origin].owner, rt.AllocOp)
-            and origin[0] is argument
-            and argument.has_one_use()
-            and not isinstance(argument.owner, Block)
-            and argument.owner.parent is leaf[0].owner.parent
-        )
+    def may_replace(self, leaf: Leaf) -> bool:
+        """Whether an output may reuse the memory of an intermediate, which has no other uses."""
+        if (origin := replaced(leaf)) is None:
+            return False
+        memory, place = self.memory[origin], self.destinations.get(leaf)
+        if place is not None:
+            return rt.memory_of(place) is rt.memory_of(memory)
+        outlives = leaf in self.escaping and origin not in self.escaping
+        return isinstance(memory.owner, rt.AllocOp) and not outlives
 
     def convert_call(self, op: relax.CallOp) -> None:
         self.call(op, op.args, self.calls[op].values)
@@ -147,7 +149,7 @@ class CallConverter(FunctionMemory):
 
     def convert_call_dps_packed(self, op: relax.CallDPSPackedOp) -> None:
         inputs, outputs = self.inputs_of(op, op.args), self.outputs_of(op, op.result)
-        call = rt.CallPackedOp(op.callee_name, inputs, outputs)
+        call = rt.CallPackedOp(op.callee_name, inputs, outputs, signature=self.structure_of(op))
         call.location = op.location
         self.current.add_op(call)
 
@@ -160,14 +162,18 @@ class CallConverter(FunctionMemory):
         is_kept = op.result.first_use is None or self.kept.keys() & set(given)
         if is_kept and given and not stored(op.result):
             kept = [self.kept.get(leaf, []) for leaf in given]
-            call = rt.CallPackedOp(op.callee.data, inputs, [], returns=True, kept=kept)
+            call = rt.CallPackedOp(
+                op.callee.data, inputs, [], returns=True, kept=kept, signature=self.structure_of(op)
+            )
         else:
             try:
                 verify_outputs(op.result.type, op.name)
             except VerifyException as error:
                 raise Diagnostic(f"{self.label}: {error}", op) from None
             outputs = self.outputs_of(op, op.result)
-            call = rt.CallPackedOp(op.callee.data, inputs, outputs, returns=True)
+            call = rt.CallPackedOp(
+                op.callee.data, inputs, outputs, returns=True, signature=self.structure_of(op)
+            )
         call.location = op.location
         self.current.add_op(call)
 
@@ -190,4 +196,25 @@ class CallConverter(FunctionMemory):
                 f"expected the result of call_packed '{op.callee.data}' in {self.label} "
                 f"not to be used"
             )
-        self.current.add_op(rt.CallPackedOp(op.callee.data, self.inputs_of(op, op.args), []))
+        inputs = self.inputs_of(op, op.args)
+        self.current.add_op(
+            rt.CallPackedOp(op.callee.data, inputs, [], signature=self.structure_of(op))
+        )
+
+    def convert_string(self, op: relax.StringOp) -> None:
+        """The string becomes an object of the call."""
+        outputs = self.outputs_of(op, op.result)
+        signature = FunctionType.from_lists([], [relax.ObjectType()])
+        text = op.text.data
+        self.current.add_op(
+            rt.CallPackedOp(STRING, [], outputs, returns=True, text=text, signature=signature)
+        )
+
+    def structure_of(self, op: PackedCall) -> FunctionType | None:
+        """The types of a call's arguments and result, unless they are tensors alone."""
+        given = self.objects.get(op)
+        types = [a.type for a in op.args] if given is None else list(given.inputs.data)
+        result = op.result.type if given is None else given.outputs.data[0]
+        if op.result.first_use is None:
+            result = TupleType(())
+        return None if is_plain(types, result) else FunctionType.from_lists(types, [result])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from xdsl.dialects.builtin import FunctionType, TupleType, i8
@@ -11,69 +11,26 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from ...dialects import relax, rt, tir
 from ...dialects.bounds import is_non_negative
 from ...dialects.diagnostics import Diagnostic
-from ...dialects.int_expr import IntExpr
+from ...dialects.relax.objects import is_plain
 from ...dialects.relax.operators.views import MemoryViewOp
 from ...dialects.relax.operators.words import PackWordsOp
 from ...dialects.relax.tuple import Leaf, in_memory, leaves
-from ..call_signature import extra_symbols, is_plain, leaf_names
+from ..call_signature import extra_symbols, leaf_names
 from ..functions import blame
 from ..scope import locate
+from .cast_conditions import cast_conditions
 from .convert_calls import PACKED
 from .data_sizes import SizeConverter
-from .function_memory import CallFacts, buffer_dims, buffer_type, stored, tensor_type
+from .function_memory import (
+    CallFacts,
+    buffer_dims,
+    buffer_type,
+    in_one_place,
+    in_place_of,
+    stored,
+    tensor_type,
+)
 from .range_checks import range_checks
-
-
-def cast_conditions(op: relax.MatchCastOp, function: str) -> list[rt.AssertOp]:
-    """A condition for each dim of the cast's type that the value's type does not imply.
-
-    Raises Diagnostic if the value has no known rank or dtype: these are not checked at run time.
-    """
-    subject = "a value" if op.value.name_hint is None else f"'{op.value.name_hint}'"
-    written = "" if op.written is None else f" to {op.written.data}"
-    where = f"match_cast of {subject}{written} in {function}"
-    return [
-        rt.AssertOp(expected, "eq", actual, f"{where}: expected {what} to be {{0}}, got {{1}}")
-        for what, expected, actual in _sizes(where, "", op.result.type, op.value.type)
-        if expected != actual
-    ]
-
-
-def _sizes(
-    where: str, field: str, wanted: Attribute, given: Attribute
-) -> Iterator[tuple[str, IntExpr, IntExpr]]:
-    """Pairs of dims that must be equal, each with its description."""
-    match wanted, given:
-        case relax.TensorType(), relax.TensorType():
-            if wanted.dtype is not None and given.dtype is None:
-                raise Diagnostic(f"{where}: expected a value of known dtype, got {given}")
-            yield from _dims(where, field, wanted, given)
-        case relax.ShapeType(), relax.ShapeType():
-            yield from _dims(where, field, wanted, given)
-        case relax.PrimType(), relax.PrimType() if wanted.expr is not None:
-            if given.expr is None:
-                raise Diagnostic(f"{where}: expected a number over symbols, got {given}")
-            yield f"the number{field}", wanted.expr, given.expr
-        case TupleType(), TupleType():
-            pairs = zip(wanted.types.data, given.types.data, strict=False)
-            for i, (w, g) in enumerate(pairs):
-                yield from _sizes(where, f" of field {i}{field}", w, g)
-        case _:
-            if wanted != given and not isinstance(wanted, relax.ObjectType):
-                raise Diagnostic(f"{where}: expected a value of known type, got {given}")
-
-
-def _dims(
-    where: str,
-    field: str,
-    wanted: relax.TensorType | relax.ShapeType,
-    given: relax.TensorType | relax.ShapeType,
-) -> Iterator[tuple[str, IntExpr, IntExpr]]:
-    if wanted.rank is not None and given.dims is None:
-        raise Diagnostic(f"{where}: expected a value of known shape, got {given}")
-    pairs = zip(wanted.dims or (), given.dims or (), strict=False)
-    for i, (w, g) in enumerate(pairs):
-        yield f"dim {i}{field}", w, g
 
 
 def convert_function(
@@ -81,14 +38,17 @@ def convert_function(
     name: str,
     private: bool,
     calls: Mapping[Operation, CallFacts],
+    objects: Mapping[Operation, FunctionType],
     recursive: bool = False,
 ) -> rt.FuncOp:
     """The function as an `rt.func` named `name`; `calls` has the facts of its calls.
 
+    `objects` has the types of functions and calls with objects (`lower_objects`).
+
     Raises Diagnostic with one line for an operation, parameter or result that has no conversion.
     """
     with blame(func):
-        return _FunctionConverter(func, name, private, calls).convert(recursive)
+        return _FunctionConverter(func, name, private, calls, objects).convert(recursive)
 
 
 class _FunctionConverter(SizeConverter):
@@ -106,7 +66,7 @@ class _FunctionConverter(SizeConverter):
         func = rt.FuncOp(
             self.name,
             names,
-            len(self.results) + len(self.reported),
+            len(self.own_results) + len(self.reported),
             Region(self.entry),
             returns_tuple=isinstance(self.func.result_type, TupleType),
             private=self.private,
@@ -115,6 +75,7 @@ class _FunctionConverter(SizeConverter):
             symbols=extra_symbols(self.func),
             signature=None if self.private else self.signature(),
             reported=[s for read in self.reported for s, _ in read.symbols],
+            aliased=self.aliased() if len(self.own_results) < len(self.results) else (),
         )
         func.location = self.func.location
         return func
@@ -122,10 +83,20 @@ class _FunctionConverter(SizeConverter):
     def written_arguments(self) -> list[int]:
         return [i for i, arg in enumerate(self.entry.args) if self.is_written(arg)]
 
+    def aliased(self) -> list[int]:
+        """For each result, the parameter whose memory it is, or -1."""
+        return [
+            -1 if memory in self.own_results else self.entry.args.index(memory)
+            for memory in self.results
+        ]
+
     def signature(self) -> tuple[Sequence[str], FunctionType] | None:
         types = [p.type for p in self.func.params]
         result = self.func.returned.type
-        if is_plain(types, result) and not self.reported and not self.kept:
+        if (given := self.objects.get(self.func)) is not None:
+            return self.func.names, given
+        is_stored = not self.reported and not self.kept and self.own_results == self.results
+        if is_plain(types, result) and is_stored:
             return None
         return self.func.names, FunctionType.from_lists(types, [result])
 
@@ -168,13 +139,20 @@ class _FunctionConverter(SizeConverter):
         returned = self.func.returned
         self.verify_type(returned.type, f"the result of {self.label}")
         self.keep_unknown(returned)
-        self.results = [
-            self.sized_result(leaf)
-            or self.add_arg(leaf, f"result of {self.label}", leaf[0].name_hint)
-            for leaf in stored(returned)
-        ]
+        params = len(self.entry.args)
+        self.results = [self.result_memory(leaf) for leaf in stored(returned)]
+        self.own_results = list(self.entry.args[params:])
         self.destinations = self.place_results(self.func.body.block, returned, self.results)
         self.known[0].update(d for r in self.results for d in buffer_dims(r))
+
+    def result_memory(self, leaf: Leaf) -> SSAValue:
+        """A parameter that the function writes and returns, or else an argument for the result."""
+        if (origin := in_place_of(leaf)) in self.written:
+            return self.memory[origin]
+        sized = self.sized_result(leaf)
+        if sized is not None:
+            return sized
+        return self.add_arg(leaf, f"result of {self.label}", leaf[0].name_hint)
 
     def keep_unknown(self, returned: SSAValue) -> None:
         """Number the results of unknown shape; registered functions that always run return them."""
@@ -215,7 +193,11 @@ class _FunctionConverter(SizeConverter):
         outer, inner = self.current, Block()
         self.outer, self.current = outer, inner
         self.escaping = {
-            leaf for value in op.output.values for own in leaves(value) for leaf in in_memory(own)
+            leaf
+            for value in op.output.values
+            for own in leaves(value)
+            for viewed in in_memory(own)
+            for leaf in in_one_place(viewed)
         }
         self.convert_ops(op.body.block)
         self.current, self.outer, self.escaping = outer, None, set()
@@ -326,6 +308,7 @@ _CONVERT: dict[type[Operation], Callable[[_FunctionConverter, Any], None]] = {
     relax.ShapeOfOp: lambda _, op: None,
     relax.ShapeOp: lambda _, op: None,
     relax.StorageTensorOp: _FunctionConverter.convert_storage_tensor,
+    relax.StringOp: _FunctionConverter.convert_string,
     relax.TensorToPrimOp: lambda _, op: None,
     relax.TensorToShapeOp: lambda _, op: None,
     relax.TupleGetItemOp: lambda _, op: None,

@@ -24,7 +24,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from xdsl.dialects.builtin import i8
+from xdsl.dialects.builtin import FunctionType, i8
 from xdsl.ir import Operation, SSAValue
 
 from ...dialects import relax, rt, tir
@@ -44,9 +44,14 @@ class SizeConverter(CallConverter):
     """Converts the sizes that one function reads."""
 
     def __init__(
-        self, func: relax.FuncOp, name: str, private: bool, calls: Mapping[Operation, CallFacts]
+        self,
+        func: relax.FuncOp,
+        name: str,
+        private: bool,
+        calls: Mapping[Operation, CallFacts],
+        objects: Mapping[Operation, FunctionType],
     ):
-        super().__init__(func, name, private, calls)
+        super().__init__(func, name, private, calls, objects)
         self.reads: list[rt.ReadSizesOp] = []
         self.reported: list[rt.ReadSizesOp] = []
         self.declared = set(func.declared_symbols())

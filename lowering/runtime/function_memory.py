@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias, TypeVar
 
-from xdsl.dialects.builtin import TupleType
+from xdsl.dialects.builtin import FunctionType, TupleType
 from xdsl.ir import Block, Operation, SSAValue
 
 from ...dialects import relax, rt, tir
@@ -34,8 +34,18 @@ PRODUCERS = (
     relax.CallPurePackedOp,
     relax.IfOp,
     relax.LoopOp,
+    relax.StringOp,
 )
 """Operations that write their results into given memory."""
+
+
+_TAKE_NUMBERS = (
+    relax.CallDPSPackedOp,
+    relax.CallOp,
+    relax.CallPackedOp,
+    relax.CallPurePackedOp,
+    relax.LoopOp,
+)
 
 
 def destinations(block: Block, value: SSAValue, places: Sequence[Place]) -> dict[Leaf, Place]:
@@ -46,11 +56,34 @@ def destinations(block: Block, value: SSAValue, places: Sequence[Place]) -> dict
     """
     found: dict[Leaf, Place] = {}
     for own, place in zip(stored(value), places, strict=True):
-        leaf = in_memory(own)[-1]
-        owner = leaf[0].owner
-        if isinstance(owner, PRODUCERS) and _is_in(owner, block):
-            found.setdefault(leaf, place)
+        for leaf in in_one_place(in_memory(own)[-1]):
+            owner = leaf[0].owner
+            if leaf in found or not isinstance(owner, PRODUCERS) or not _is_in(owner, block):
+                break
+            found[leaf] = place
     return found
+
+
+def in_one_place(leaf: Leaf) -> Iterator[Leaf]:
+    """The tensor, and those that only a call in place uses to compute it."""
+    found: Leaf | None = leaf
+    while found is not None:
+        yield found
+        found = replaced(found)
+
+
+def replaced(leaf: Leaf) -> Leaf | None:
+    """The intermediate that a call in place replaces by this tensor, if nothing else uses it."""
+    owner = leaf[0].owner
+    if not isinstance(owner, relax.CallTIRInplaceOp) or owner.positions[leaf[1]] == -1:
+        return None
+    argument = owner.args[owner.positions[leaf[1]]]
+    (origin,) = leaves(argument)
+    is_intermediate = (
+        isinstance(argument.owner, PRODUCERS) and argument.owner.parent is owner.parent
+    )
+    is_only_used_here = origin[0] is argument and argument.has_one_use()
+    return origin if is_intermediate and is_only_used_here else None
 
 
 def _is_in(op: Operation, block: Block) -> bool:
@@ -77,9 +110,16 @@ class FunctionMemory:
     """The memory of tensors at the insertion point, and the code inserted so far."""
 
     def __init__(
-        self, func: relax.FuncOp, name: str, private: bool, calls: Mapping[Operation, CallFacts]
+        self,
+        func: relax.FuncOp,
+        name: str,
+        private: bool,
+        calls: Mapping[Operation, CallFacts],
+        objects: Mapping[Operation, FunctionType],
     ):
         self.func, self.name, self.private, self.calls = func, name, private, calls
+        self.objects = objects
+        """The types of functions and calls with objects, before numbers have replaced these."""
         self.label = f"'{func.sym_name.data}'"
         self.memory: dict[Leaf, SSAValue] = {}
         self.storage: dict[SSAValue, SSAValue] = {}
@@ -111,10 +151,13 @@ class FunctionMemory:
         found = destinations(block, value, places)
         found = {leaf: place for leaf, place in found.items() if place not in self.sized}
         direct = set(zip(stored(value), places, strict=True))
+        views: dict[tuple[SSAValue, tir.BufferType], SSAValue] = {}
         for leaf, place in found.items():
             if (leaf, place) not in direct:
                 own = buffer_type(tensor_type(leaf), f"a tensor of {self.label}")
-                found[leaf] = self.reinterpret(place, own, self.current)
+                if (place, own) not in views:
+                    views[place, own] = self.reinterpret(place, own, self.current)
+                found[leaf] = views[place, own]
         return found
 
     def reinterpret(self, memory: SSAValue, type_: tir.BufferType, block: Block) -> SSAValue:
@@ -151,7 +194,7 @@ class FunctionMemory:
         found: list[SSAValue] = []
         for arg in args:
             known = isinstance(arg.type, TupleType) or (
-                isinstance(op, relax.CallOp | relax.LoopOp)
+                isinstance(op, _TAKE_NUMBERS)
                 and isinstance(arg.type, relax.ShapeType | relax.PrimType)
             )
             if not tensors_in(arg.type) and not known:
@@ -209,6 +252,15 @@ def read_sizes(func: relax.FuncOp) -> dict[str, IntExpr]:
                 if isinstance(atom := dim.as_atom, Sym) and atom.name not in known:
                     found.setdefault(atom.name, limit)
     return found
+
+
+def in_place_of(leaf: Leaf) -> Leaf:
+    """The tensor whose memory calls of PrimFuncs have updated in place to compute this one."""
+    owner = leaf[0].owner
+    while isinstance(owner, relax.CallTIRInplaceOp) and owner.positions[leaf[1]] != -1:
+        leaf = leaves(owner.args[owner.positions[leaf[1]]])[0]
+        owner = leaf[0].owner
+    return leaf
 
 
 def written_parameters(func: relax.FuncOp, calls: Mapping[Operation, CallFacts]) -> set[Leaf]:

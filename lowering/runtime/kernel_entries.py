@@ -29,6 +29,7 @@ from ...dialects.diagnostics import Diagnostic
 from ...dialects.int_expr import sym
 from ...dialects.parameters import value_hint
 from ..call_signature import buffer_formals, unify
+from ..scalar_parameters import scalars_in_memory
 from ..verify_calls import written_params
 
 KERNEL_SUFFIX = ".kernel"
@@ -44,7 +45,7 @@ def kernel_entry(func: tir.PrimFuncOp, kernel: str) -> rt.FuncOp:
     """
     names = [n for n in func.names if n not in _determined(func)]
     given = [n for n in names if isinstance(func.params[func.names.index(n)].type, IndexType)]
-    _scalars_in_memory(func)
+    scalars_in_memory(func)
     block, indices = Block(), _index_names(func)
     for name, param in zip(func.names, func.params, strict=True):
         if isinstance(param.type, tir.BufferType):
@@ -68,28 +69,6 @@ def kernel_entry(func: tir.PrimFuncOp, kernel: str) -> rt.FuncOp:
         symbols=given,
         signature=(names, _user_types(names, buffers)) if given else None,
     )
-
-
-def _scalars_in_memory(func: tir.PrimFuncOp) -> None:
-    """Replace scalar parameters by loads from buffers of rank 0."""
-    block = func.body.block
-    first = block.first_op
-    for param in func.params:
-        if isinstance(param.type, tir.BufferType | IndexType):
-            continue
-        if isinstance(param.type, tir.HandleType):
-            name = func.names[param.index]
-            raise Diagnostic(f"in '@{func.sym_name.data}': expected T.match_buffer for '{name}'")
-        buffer = block.insert_arg(tir.BufferType.of((), func.element_type_of(param)), param.index)
-        load = tir.LoadOp(buffer, (), ())
-        buffer.name_hint = load.result.name_hint = param.name_hint
-        if first is None:
-            block.add_op(load)
-        else:
-            block.insert_op_before(load, first)
-        param.replace_all_uses_with(load.result)
-        block.erase_arg(param)
-    func.unsigned = None
 
 
 def _user_types(names: Sequence[str], buffers: Mapping[str, SSAValue]) -> FunctionType:

@@ -37,7 +37,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.dialects.builtin import FunctionType, ModuleOp, StringAttr
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
@@ -65,6 +65,7 @@ from ..verify_calls import unify_call, verify_calls, written_params
 from .convert_function import convert_function
 from .function_memory import CallFacts, ModuleCall
 from .kernel_entries import KERNEL_SUFFIX, can_enter, kernel_entry
+from .lower_objects import lower_objects
 
 _CALLS = (
     relax.CallTIROp,
@@ -133,12 +134,13 @@ def convert_relax_to_rt(module: ModuleOp) -> None:
     for name in callees_first(calls):
         impose_call_constraints(graph[name], functions, recursive)
     names = _running_names(functions)
+    objects = {op: t for func in graph.values() for op, t in lower_objects(func).items()}
     facts = {op: f for func in graph.values() for op, f in _call_facts(func, functions, names)}
     for name, func in functions.items():
         if isinstance(func, tir.PrimFuncOp):
             _add_entry(func, names)
         elif isinstance(func, relax.FuncOp):
-            _replace(func, names[name], facts, name in recursive)
+            _replace(func, names[name], facts, objects, name in recursive)
 
 
 def _call_facts(
@@ -203,14 +205,18 @@ def _verify_no_calls(func: tir.PrimFuncOp) -> None:
 
 
 def _replace(
-    func: relax.FuncOp, running: str, facts: Mapping[Operation, CallFacts], recursive: bool
+    func: relax.FuncOp,
+    running: str,
+    facts: Mapping[Operation, CallFacts],
+    objects: Mapping[Operation, FunctionType],
+    recursive: bool,
 ) -> None:
     name = func.sym_name.data
     made: list[Operation] = []
     if not is_private(func):
-        made.append(convert_function(func, name, False, facts))
+        made.append(convert_function(func, name, False, facts, objects))
     if is_private(func) or running != name:
-        made.append(convert_function(func, running, True, facts, recursive))
+        made.append(convert_function(func, running, True, facts, objects, recursive))
     Rewriter.replace_op(func, made, [])
 
 

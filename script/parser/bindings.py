@@ -55,6 +55,8 @@ class BindingParser:
             self._declare(target, self.regions.match_buffer(value))
         elif isinstance(value, ast.Call) and path in META and len(value.args) == 1:
             self._meta(target, value.args[0])
+        elif isinstance(target, ast.Name) and _is_declaration(value, path):
+            self.statements.scope.bind(target.id, Var(target.id, path.removeprefix("T.")))
         elif path.startswith("T.axis."):
             raise self.statements.error(value, "expected T.axis at the start of a block")
         else:
@@ -104,6 +106,13 @@ class BindingParser:
     def bind(self, target: ast.expr, value: ast.expr) -> None:
         """Give a name to a scalar, a buffer or a Python value."""
         self._name(target, self.exprs.eval(value))
+
+    def bind_declared(self, target: ast.expr, value: ast.expr) -> None:
+        """Give a value to a name of ``x = T.float32()``, or to a new one, in this scope."""
+        found = self.exprs.eval(value)
+        if isinstance(target, ast.Name):
+            self.statements.scope.bind(target.id, None)
+        self._name(target, found)
 
     def _unpack(self, target: ast.Tuple, node: ast.expr) -> None:
         elements = self.exprs.elements(node)
@@ -241,3 +250,9 @@ class BindingParser:
             raise self.statements.error(target, "expected an element of a buffer")
         emitter = self.statements.emitter
         emitter.store(emitter.buffers[access.source], access.indices, value)
+
+
+def _is_declaration(value: ast.expr, path: str) -> bool:
+    """Whether a value says the dtype of a variable whose value comes later: ``T.float32()``."""
+    is_empty = isinstance(value, ast.Call) and not value.args and not value.keywords
+    return is_empty and path.removeprefix("T.") in DTYPES

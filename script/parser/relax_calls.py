@@ -48,6 +48,7 @@ class CallParser:
             "R.call_packed": effects.call_packed,
             "R.call_pure_packed": effects.call_pure_packed,
             "R.call_py_func": effects.call_py_func,
+            "R.dtype": effects.dtype,
             "R.null_value": effects.null_value,
             "R.print": effects.print_op,
             "R.alloc_tensor": dps.alloc_tensor,

@@ -11,7 +11,7 @@ from xdsl.ir import SSAValue, TypeAttribute
 
 from ...dialects import relax
 from ...dialects.dtypes import element_type
-from ...dialects.relax.types import TensorType
+from ...dialects.relax.types import PrimType, TensorType
 from ...dialects.sym import ExprArray, expr_array
 from ...te.arithmetic import Index, dim_expr
 from .relax_reader import EXTERNAL, ExternName, RelaxReader
@@ -42,7 +42,12 @@ class DPSCallParser:
         callee, is_sibling = self.callee(node, given.get("func"))
         elements = self._listed(given.get("args"))
         numbers = [n for n in elements if self._is_number(n)] if is_sibling else []
-        tensors = [self.function.value(n) for n in elements if n not in numbers]
+        values = {n: self.function.value(n) for n in elements if n not in numbers}
+        if any(isinstance(v.type, PrimType) for v in values.values()):
+            # Scalars of unknown value keep the order of parameters, so integers are values too.
+            values |= {n: self._prim_value(n) for n in numbers}
+            numbers = []
+        tensors = [values[n] for n in elements if n in values]
         type_ = self._out_type(node, given)
         if not is_sibling:
             return self.function.emit(relax.CallDPSPackedOp(callee, tensors, type_), node)
@@ -50,6 +55,9 @@ class DPSCallParser:
         if numbers and variables is None:
             variables = expr_array([dim_expr(self.exprs.eval(n)) for n in numbers])
         return self.function.emit(relax.CallTIROp(callee, tensors, type_, variables), node)
+
+    def _prim_value(self, node: ast.expr) -> SSAValue:
+        return self.function.emit(relax.PrimValueOp(dim_expr(self.exprs.eval(node))), node)
 
     def _is_number(self, node: ast.expr) -> bool:
         """Whether an argument is an integer over symbols: the value of a parameter for it."""

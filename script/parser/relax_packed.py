@@ -8,6 +8,7 @@ from xdsl.dialects.builtin import TupleType
 from xdsl.ir import Attribute, SSAValue
 
 from ...dialects import relax
+from ...dialects.dtypes import element_type
 from .relax_dps import DPSCallParser
 from .relax_reader import RelaxReader
 
@@ -18,6 +19,7 @@ class PackedCallParser:
     def __init__(self, function: RelaxReader, dps: DPSCallParser):
         self.function = function
         self.dps = dps
+        self.exprs = function.exprs
 
     def call_packed(self, node: ast.Call) -> SSAValue:
         """``R.call_packed("f", x, sinfo_args=…)``, for effects; its result may be used."""
@@ -38,6 +40,14 @@ class PackedCallParser:
             raise self.function.error(node, "expected R.null_value() without arguments")
         op = relax.CallPurePackedOp("vm.builtin.null_value", [], relax.ObjectType())
         return self.function.emit(op, node)
+
+    def dtype(self, node: ast.Call) -> SSAValue:
+        """``R.dtype("float32")``, the name of a dtype as a string."""
+        if len(node.args) != 1 or node.keywords:
+            raise self.function.error(node, 'expected R.dtype("float32")')
+        name = self.exprs.text(node.args[0])
+        element_type(name)
+        return self.function.emit(relax.StringOp(name), node)
 
     def call_py_func(self, node: ast.Call) -> SSAValue:
         """``R.call_py_func("f", (x,), out_ty=…)``: the call of a Python function of the module."""
@@ -66,8 +76,8 @@ class PackedCallParser:
 
     def _argument(self, node: ast.expr) -> SSAValue:
         """An argument of a registered function; an integer is a number of the graph."""
-        if isinstance(node, ast.Constant) and type(node.value) is int:
-            return self.function.emit(relax.PrimValueOp(node.value), node)
+        if isinstance(node, ast.Constant | ast.UnaryOp) and type(self.exprs.eval(node)) is int:
+            return self.function.emit(relax.PrimValueOp(self.exprs.eval(node)), node)
         return self.function.value(node)
 
     def print_op(self, node: ast.Call) -> SSAValue:
@@ -89,5 +99,5 @@ class PackedCallParser:
         for keyword in node.keywords:
             if keyword.arg != "format":
                 raise self.function.error(keyword.value, f"expected format, got '{keyword.arg}'")
-            text = self.function.exprs.text(keyword.value)
+            text = self.exprs.text(keyword.value)
         return [self.function.value(n) for n in nodes], text

@@ -57,6 +57,8 @@ class ValueParser:
             return self.function.constant(owner_of(found, relax.ConstantOp).value.data, node)
         if isinstance(found, PrimExpr):
             return self.calls.number(node)
+        if isinstance(found, str):
+            return self.function.emit(relax.StringOp(found), node)
         shown = ast.unparse(node)
         if isinstance(found, NotOutput):
             raise self.error(

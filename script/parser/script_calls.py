@@ -12,7 +12,7 @@ from ...dialects.diagnostics import suggestion
 from ...dialects.dtypes import DTYPES, is_float
 from ...dialects.tir.calls import INTRINSICS
 from ...te.arithmetic import cast, const, convert
-from ...te.expr import Load, PrimExpr
+from ...te.expr import Let, Load, PrimExpr, Var
 from ...te.intrinsics import FUNCTIONS
 from ..namespace import ScriptName
 from .buffers import Alias, Buffer, BufferSlice, DataPointer, EnvThread, describe_value
@@ -106,6 +106,8 @@ def _script_call(exprs: ExprReader, node: ast.Call, path: str) -> Any:
         return _target(exprs, node)
     if path in (*RAMPS, *BROADCASTS):
         return lane_value(exprs, node, path)
+    if name == "Let":
+        return _let(exprs, node)
     if name == "call_extern":
         return extern_call(exprs, node)
     if name == "address_of":
@@ -136,6 +138,27 @@ def _target(exprs: ExprReader, node: ast.Call) -> Any:
         raise exprs.error(node, "expected T.target(text or dict, host=…)")
     config: dict[str, Any] = {"kind": value} if isinstance(value, str) else value  # pyright: ignore[reportUnknownVariableType]
     return {**config, **named} if named else value  # pyright: ignore[reportUnknownVariableType]
+
+
+def _let(exprs: ExprReader, node: ast.Call) -> PrimExpr:
+    """``T.Let(x + 1, where={x: 4})``: an expression in which names have values."""
+    match node:
+        case ast.Call(
+            args=[body],
+            keywords=[ast.keyword(arg="where", value=ast.Dict(keys=keys, values=values))],
+        ) if all(isinstance(k, ast.Name) for k in keys):
+            names = [k.id for k in keys if isinstance(k, ast.Name)]
+        case _:
+            raise exprs.error(node, "expected T.Let(expression, where={name: value})")
+    given = [exprs.expr(v) for v in values]
+    variables = [Var(name, value.dtype) for name, value in zip(names, given, strict=True)]
+    with exprs.scope.nested():
+        for variable in variables:
+            exprs.scope.bind(variable.name, variable)
+        result = exprs.expr(body)
+    for variable, value in reversed([*zip(variables, given, strict=True)]):
+        result = Let(variable, value, result)
+    return result
 
 
 def apply(exprs: ExprReader, node: ast.Call, name: str, args: list[Any]) -> PrimExpr:

@@ -44,7 +44,7 @@ class StatementParser(StatementReader):
     def function_body(self, body: Sequence[ast.stmt]) -> None:
         """The statements of a function, which is itself the block "root" if that says no more."""
         match body:
-            case [ast.With(items=[ast.withitem(ast.Call() as call)]) as root] if (
+            case [ast.With(items=[ast.withitem(ast.Call() as call, None)]) as root] if (
                 self._is_root(call) and not self._headers(root) - ACCESS_LISTS
             ):
                 self.body([s for s in root.body if self._statement_call(s) not in ACCESS_LISTS])
@@ -132,16 +132,15 @@ class StatementParser(StatementReader):
             raise self.error(call, f"expected T.block(…) or T.init(), got '{shown}'")
 
     def _let(self, node: ast.With, call: ast.Call) -> None:
-        """``with T.LetStmt(value) as x:`` and ``with T.let(x, value):``."""
-        target = node.items[0].optional_vars
-        if target is None and len(call.args) == 2:
-            target, value = call.args
-        elif target is not None and len(call.args) == 1:
-            value = call.args[0]
-        else:
+        """``with T.LetStmt(value) as x:``, ``T.LetStmt(value, var=x)`` and ``T.let(x, value)``."""
+        given = [*call.args, *(k.value for k in call.keywords if k.arg == "var")]
+        if node.items[0].optional_vars is not None:
+            given.append(node.items[0].optional_vars)
+        if len(given) != 2 or len(call.args) + len(call.keywords) > 2:
             raise self.error(call, "expected 'with T.LetStmt(value) as name'")
+        value, target = reversed(given) if len(call.args) == 2 else given
         with self.scope.nested():
-            self.bindings.bind(target, value)
+            self.bindings.bind_declared(target, value)
             self.body(node.body)
 
     def _stmt_If(self, node: ast.If) -> None:
@@ -235,6 +234,8 @@ class StatementParser(StatementReader):
                 self._evaluate(inner)
         elif isinstance(call, ast.Call) and path == "T.assume":
             self._assume(call)
+        elif isinstance(call, ast.Call) and path == "T.bind" and call.keywords:
+            self._bind(call)
         elif path == "T.call_extern" or path.removeprefix("T.") in (*FUNCTIONS, *INTRINSICS):
             self._evaluate(node.value)
         elif self._calls_kernels(node.value):
@@ -242,6 +243,16 @@ class StatementParser(StatementReader):
         else:
             shown = ast.unparse(node.value)[:40]
             raise self.error(node, f"expected a statement of TensorIR, got '{shown}'")
+
+    def _bind(self, call: ast.Call) -> None:
+        """``T.bind(value, var=x)``: `x` is the value in what follows."""
+        match call:
+            case ast.Call(
+                args=[value], keywords=[ast.keyword(arg="var", value=ast.Name() as name)]
+            ):
+                self.bindings.bind_declared(name, value)
+            case _:
+                raise self.error(call, "expected T.bind(value, var=name)")
 
     def _calls_kernels(self, node: ast.expr) -> bool:
         """Whether an expression calls other kernels of the module."""

@@ -24,5 +24,6 @@ from __future__ import annotations
 from .metadata import Metadata as Metadata
 from .module import print_function as print_function
 from .module import print_module as print_module
+from .module import print_statements as print_statements
 from .options import Options as Options
 from .options import options_of as options_of

@@ -178,10 +178,10 @@ class Expressions:
     def _by_name(self, op: Operation, unsigned: bool) -> Text:
         name = op.name
         if name in table.CASTS:
-            inner = self.value(_source(op), input_sign(op)).text
+            inner = self.value(source_of(op), input_sign(op)).text
             return Text(call_text("T.Cast", quote(dtype_of(op.results[0].type, unsigned)), inner))
-        if (modulus := _modulus(op)) is not None:
-            lhs, rhs = (self.value(side, False) for side in modulus)
+        if (sides := modulus(op)) is not None:
+            lhs, rhs = (self.value(side, False) for side in sides)
             text = f"{lhs.within(table.MULTIPLY)} % {rhs.within(table.MULTIPLY + 1)}"
             return Text(text, table.MULTIPLY)
         if name == "arith.bitcast":
@@ -224,7 +224,7 @@ class Expressions:
         return reads_memory(owner) or any(self._reads(o) for o in owner.operands)
 
 
-def _source(op: Operation) -> SSAValue:
+def source_of(op: Operation) -> SSAValue:
     """What a conversion converts; an index becomes an int32 by way of an i64 in one step."""
     inner = op.operands[0].owner
     narrows = isinstance(op, arith.TruncIOp) and op.result.type == i32
@@ -233,7 +233,7 @@ def _source(op: Operation) -> SSAValue:
     return op.operands[0]
 
 
-def _modulus(op: Operation) -> tuple[SSAValue, SSAValue] | None:
+def modulus(op: Operation) -> tuple[SSAValue, SSAValue] | None:
     """``a`` and ``b`` of ``a - a // b * b``, or 0 for a ``b`` of 0: so ``a % b`` is computed."""
     if isinstance(op, arith.SelectOp):
         found, test = _modulus_of_data(op.rhs), op.cond.owner
@@ -252,7 +252,7 @@ def _modulus(op: Operation) -> tuple[SSAValue, SSAValue] | None:
 
 
 def _modulus_of_data(value: SSAValue) -> tuple[SSAValue, SSAValue] | None:
-    return _modulus(value.owner) if isinstance(value.owner, arith.SubiOp) else None
+    return modulus(value.owner) if isinstance(value.owner, arith.SubiOp) else None
 
 
 def _is_zero(value: SSAValue) -> bool:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from keyword import iskeyword
 
 from xdsl.dialects.builtin import IndexType, ModuleOp
-from xdsl.ir import BlockArgument, Operation
+from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from ...dialects.dtypes import dtype_name
 from ...dialects.relax import FuncOp
@@ -19,6 +19,7 @@ from ...dialects.tir import (
     PrimFuncOp,
 )
 from ...dialects.tir.control import result_of
+from ...dialects.tir.statement_lists import StatementLists
 from ...lowering.functions import PRIVATE
 from .calls import handle_text
 from .expressions import Expressions
@@ -27,7 +28,7 @@ from .metadata import OMITTED, Metadata
 from .options import Options
 from .relax import FunctionPrinter
 from .tir_blocks import declare_buffer, shape_text, symbols_in_order
-from .tir_statements import Statements, live_operations
+from .tir_statements import Statements
 from .writer import Names, Writer, without_suffix
 
 HANDLE = "var_"
@@ -64,12 +65,27 @@ class PrimFuncPrinter:
         with self.writer.indented(head):
             start = len(self.writer.lines)
             self._declarations()
-            statements = Statements(
-                self.writer, self.names, self.expressions, live_operations(self.func)
-            )
-            statements.block(self.func.body.block)
+            self._statements(self.writer, self.names).block(self.func.body.block)
             if len(self.writer.lines) == start:
                 self.writer.line("T.evaluate(0)")
+
+    def statements(self, operations: Sequence[Operation]) -> str:
+        """Some statements of the function, with the names that values outside have in it."""
+        self.write()
+        inner = [op for root in operations for op in root.walk()]
+        defined = set(_defined_by(inner))
+        outside = {o for op in inner for o in op.operands} - defined
+        for value in defined:
+            self.expressions.names.pop(value, None)
+        used = (self.expressions.names[v] for v in outside if v in self.expressions.names)
+        writer, names = Writer(self.writer.options), Names((*self.symbols.values(), *used))
+        statements = self._statements(writer, names)
+        for op in operations:
+            statements.statement(op)
+        return writer.text()
+
+    def _statements(self, writer: Writer, names: Names) -> Statements:
+        return Statements(writer, names, self.expressions, StatementLists(self.func))
 
     def _result(self) -> str:
         """`` -> T.int32`` of a kernel that returns a scalar."""
@@ -134,6 +150,15 @@ class PrimFuncPrinter:
         self.writer.line(f"{self.expressions.names[param]} = {matched}")
 
 
+def _defined_by(operations: Sequence[Operation]) -> Iterator[SSAValue]:
+    """The values that operations and their regions define."""
+    for op in operations:
+        yield from op.results
+        for region in op.regions:
+            for block in region.blocks:
+                yield from block.args
+
+
 IMPORTS = {
     "I": "# from xrelax.script import ir as I",
     "T": "# from xrelax.script import tir as T",
@@ -169,6 +194,11 @@ def print_module(
         if not functions and not module.attributes:
             body.line("pass")
     return _assemble(body, metadata, uses, show_meta)
+
+
+def print_statements(func: PrimFuncOp, operations: Sequence[Operation]) -> str:
+    """Statements of a kernel as TVMScript."""
+    return PrimFuncPrinter(Writer(), func, None).statements(operations)
 
 
 def print_function(

@@ -24,19 +24,13 @@ from ...dialects.tir import (
     DeclBufferOp,
     ForOp,
     HandleType,
-    InitOp,
     MatchBufferOp,
     OpaqueCallOp,
     ReturnOp,
     StoreOp,
 )
-from ...dialects.tir.scalar_ops import (
-    epochs,
-    is_expression,
-    is_index_arithmetic,
-    reads_memory,
-    users,
-)
+from ...dialects.tir.scalar_ops import is_expression
+from ...dialects.tir.statement_lists import StatementLists, is_typed_handle
 from .calls import argument_text, handle_text, is_address, opaque_call, pointer_text
 from .expressions import Expressions
 from .literals import call_text, quote
@@ -49,13 +43,12 @@ class Statements:
     """Writes the operations of a PrimFunc's blocks, each as the lines it stands for."""
 
     def __init__(
-        self, writer: Writer, names: Names, expressions: Expressions, live: set[Operation]
+        self, writer: Writer, names: Names, expressions: Expressions, lists: StatementLists
     ):
         self.writer = writer
         self.names = names
         self.expressions = expressions
-        self._live = live
-        self._bound: dict[Block, set[Operation]] = {}
+        self._lists = lists
         self._write: dict[type[Operation], Callable[[Any], None]] = {
             AllocBufferOp: self._alloc_buffer,
             AssertOp: self._assert,
@@ -77,13 +70,17 @@ class Statements:
 
     def block(self, block: Block) -> None:
         """Write what the block does."""
-        for op in self._statements(block):
-            if is_expression(op):
-                self._bind(op)
-            elif type(op) in self._write:
-                self._write[type(op)](op)
-            else:
-                raise ValueError(f"expected an operation that TVMScript has, got '{op.name}'")
+        for op in self._lists.of(block):
+            self.statement(op)
+
+    def statement(self, op: Operation) -> None:
+        """Write one statement; raises ValueError for what TVMScript does not have."""
+        if is_expression(op):
+            self._bind(op)
+        elif type(op) in self._write:
+            self._write[type(op)](op)
+        else:
+            raise ValueError(f"expected an operation that TVMScript has, got '{op.name}'")
 
     def nested(self, header: str, block: Block) -> None:
         """Write a block below `header`, with names of its own."""
@@ -92,27 +89,6 @@ class Statements:
             self.block(block)
             if len(self.writer.lines) == start:
                 self.writer.line("T.evaluate(0)")
-
-    def _statements(self, block: Block) -> list[Operation]:
-        bound = self._bound_in(block)
-        return [
-            op
-            for op in block.ops
-            if op in bound
-            or not (
-                is_expression(op)
-                or isinstance(op, InitOp | scf.YieldOp)
-                or (isinstance(op, OpaqueCallOp) and self._is_inlined(op))
-            )
-        ]
-
-    def _bound_in(self, block: Block) -> set[Operation]:
-        if block not in self._bound:
-            self._bound[block] = bound_operations(block, self._live)
-        return self._bound[block]
-
-    def _is_inlined(self, op: OpaqueCallOp) -> bool:
-        return op.result is not None and any(u.operation in self._live for u in op.result.uses)
 
     def _bind(self, op: Operation) -> None:
         result = op.results[0]
@@ -175,7 +151,7 @@ class Statements:
         self.nested(f"with {header}:", op.body.block)
 
     def _call(self, op: OpaqueCallOp) -> None:
-        if self._is_inlined(op) or (op.result is not None and _is_typed_handle(op)):
+        if self._lists.is_inlined(op) or (op.result is not None and is_typed_handle(op)):
             self._bind(op)
         else:
             self.writer.line(f"T.evaluate({opaque_call(self.expressions, op)})")
@@ -184,15 +160,15 @@ class Statements:
         if op.output:
             raise ValueError("expected an 'scf.if' with results to compute one scalar")
         self.nested(f"if {self.expressions.value(op.cond).text}:", op.true_region.block)
-        if op.false_region.blocks and self._statements(op.false_region.block):
+        if op.false_region.blocks and self._lists.of(op.false_region.block):
             self.nested("else:", op.false_region.block)
 
     def _while(self, op: scf.WhileOp) -> None:
         *computation, last = op.before_region.block.ops
         calls = [o for o in computation if not is_expression(o)]
-        inlined = all(isinstance(c, OpaqueCallOp) and self._is_inlined(c) for c in calls)
+        inlined = all(isinstance(c, OpaqueCallOp) and self._lists.is_inlined(c) for c in calls)
         # Next to a call, a value that needs a name would be computed in another order.
-        unnamed = not calls or not self._bound_in(op.before_region.block)
+        unnamed = not calls or not self._lists.bound_in(op.before_region.block)
         if op.arguments or op.res or not (inlined and unnamed):
             raise ValueError(
                 "expected an 'scf.while' without carried values or effects in its condition"
@@ -225,7 +201,7 @@ class Statements:
         """The loops that one ``T.grid`` stands for; only `op` if it has to be written alone."""
         nest = [op]
         while self.writer.options.syntax_sugar and _is_plain(nest[-1]):
-            inner = self._statements(nest[-1].body.block)
+            inner = self._lists.of(nest[-1].body.block)
             if len(inner) != 1 or not isinstance(loop := inner[0], ForOp) or not _is_plain(loop):
                 break
             if any(_is_defined_in(operand, nest) for operand in loop.operands_):
@@ -250,45 +226,3 @@ def _is_plain(loop: ForOp) -> bool:
 def _is_defined_in(value: SSAValue, loops: Sequence[ForOp]) -> bool:
     block = value.owner.parent if isinstance(value.owner, Operation) else value.owner
     return any(block is loop.body.block for loop in loops)
-
-
-def live_operations(root: Operation) -> set[Operation]:
-    """Operations inside `root` that a statement depends on, and the statements."""
-    live: set[Operation] = set()
-    for op in reversed(list(root.walk())):
-        if not is_expression(op) or any(u.operation in live for r in op.results for u in r.uses):
-            live.add(op)
-    return live
-
-
-def bound_operations(block: Block, live: set[Operation]) -> set[Operation]:
-    """The operations of the block whose result needs a name.
-
-    These are results used more than once or in another block, and loads and calls that would have
-    to cross an effect to reach the statement that uses them.
-    """
-    before = epochs(block)
-    statement_of: dict[Operation, Operation] = {}
-    bound: set[Operation] = set()
-    for op in reversed(list(block.ops)):
-        is_call = isinstance(op, OpaqueCallOp) and not is_expression(op) and op.result is not None
-        if op not in live or is_index_arithmetic(op) or not (is_expression(op) or is_call):
-            continue
-        using = [u for u in users(op.results[0]) if u in live]
-        if is_call and not using:
-            continue
-        if len(using) == 1 and using[0].parent is block and not _is_typed_handle(op):
-            statement = statement_of.get(using[0], using[0])
-            moment = before[op] + is_call
-            if not (is_call or reads_memory(op)) or moment == before[statement]:
-                # What a call takes is computed before the call, wherever its result goes.
-                statement_of[op] = op if is_call else statement
-                continue
-        bound.add(op)
-    return bound
-
-
-def _is_typed_handle(op: Operation) -> bool:
-    """Whether an operation gives a pointer whose element type only a name for it says."""
-    type_ = op.results[0].type
-    return isinstance(type_, HandleType) and type_ != HandleType.of()

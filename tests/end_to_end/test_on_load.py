@@ -117,6 +117,16 @@ def test_files_hold_the_weights_once(weights, x, tmp_path: Path):
     np.testing.assert_array_equal(loaded["main"](x).numpy(), executable["main"](x).numpy())
 
 
+def test_files_with_packed_weights_compute_nothing_on_load(weights, x, tmp_path: Path):
+    executable = relax.build(bound(weights))
+    executable.save(tmp_path / "packed.xr", packed=True)
+    assert (tmp_path / "packed.xr").stat().st_size < 1.2 * BYTES
+    loaded = tvm.runtime.load(tmp_path / "packed.xr")
+    assert loaded.load is None
+    for name in ("main", "other"):
+        np.testing.assert_array_equal(loaded[name](x).numpy(), executable[name](x).numpy())
+
+
 def test_contents_after_load_compute_nothing(weights, x):
     executable = relax.build(bound(weights))
     ready = Executable(*executable.after_load())

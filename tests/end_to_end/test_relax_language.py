@@ -264,6 +264,21 @@ def test_users_find_what_calls_change_in_place(check):
         built["sub"](strided[:4])
 
 
+@pytest.mark.parametrize("check", [False, True])
+def test_results_that_are_computed_in_place_are_the_arguments(check):
+    vm = tvm.relax.VirtualMachine(tvm.build(from_source(IN_PLACE), check=check))
+    x, y = (tvm.nd.array(np.full(4, v, "float32")) for v in (1, 3))
+    assert vm["sub"](x) is x and (x.numpy() == 2).all()
+    vm.set_input("main", x, (y, y := tvm.nd.array(y.numpy())))
+    vm.invoke_stateful("main")
+    _, u, b, c, k, s = vm.get_outputs("main")
+    assert b is x and c is y and u is not x and s is not x
+    found = [int(t.numpy().ravel()[0]) for t in (u, b, c, k, s)]
+    assert found == [4, 8, 6, 2, 16]
+    strided = np.ones(8, "float32")[::2]
+    assert np.shares_memory(vm["sub"](strided).view(), strided)
+
+
 def test_tensors_that_calls_write_have_memory_of_their_own(build, names):
     tvm.register_func("tests.count", lambda x: x.copyfrom(x.numpy() + 1), override=True)
     main = build("""

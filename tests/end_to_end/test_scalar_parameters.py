@@ -115,3 +115,43 @@ def main(x: R.Tensor((4,), "float32"), s: R.Tensor((), "float32")):
 """)
     )
     np.testing.assert_array_equal(main(ONES, 2).numpy(), 2)
+
+
+SCALE = """
+@I.ir_module
+class Module:
+    @T.prim_func
+    def scale(x: T.Buffer((4,), "float32"), s: T.float32, c: T.Buffer((4,), "float32"),
+              k: T.int64, y: T.Buffer((4,), "float32")):
+        for i in range(4):
+            with T.block("y"):
+                vi = T.axis.spatial(4, i)
+                y[vi] = x[vi] + s * c[vi] + T.Cast("float32", k)
+
+    @T.prim_func
+    def add(k: T.int64, x: T.Buffer((4,), "float32")):
+        for i in range(4):
+            with T.block("x"):
+                vi = T.axis.spatial(4, i)
+                x[vi] = x[vi] + T.Cast("float32", k)
+
+    @R.function
+    def main(x: R.Tensor((4,), "float32"), s: R.Prim("float32"), k: R.Prim("int64")):
+        y = R.call_tir(cls.scale, (x, s, x, k), R.Tensor((4,), "float32"))
+        z = R.call_tir(cls.scale, (y, s, x, R.prim_value(3)), R.Tensor((4,), "float32"))
+        return R.call_tir_inplace(cls.add, (k, z), [1], R.Tensor((4,), "float32"))
+"""
+
+
+def test_graphs_pass_scalars_among_tensors():
+    built = xrelax.relax.build(from_source(SCALE), check=True)
+    np.testing.assert_array_equal(built["main"](ONES, 2.5, 10).numpy(), 1 + 2.5 + 10 + 2.5 + 3 + 10)
+
+
+def test_graphs_pass_bounds_of_loops():
+    text = REPEAT.replace('R.Shape(["n"])', 'R.Prim("int64")').replace(
+        "        n = T.int64()\n", ""
+    )
+    text = text.replace("(x,), R", "(x, s), R").replace(", tir_vars=R.shape([n + 1])", "")
+    main = xrelax.build(from_source(text), check=True)["main"]
+    np.testing.assert_array_equal(main(ONES, 5).numpy(), 5)

@@ -5,15 +5,19 @@ import json
 import pytest
 
 from xrelax.runtime.signature import FunctionSpec, ParamSpec, Signature
-from xrelax.runtime.structure import Size, flatten, unflatten
+from xrelax.runtime.structure import Returned, Size, flatten, unflatten
 
 NODE = ("tuple", 0, ("tuple", 1, ("shape", "n", 4)), ("prim", "bool", "b"))
 
 
-def apart(node, value):
+def apart(node, value, objects=None):
     tensors, sizes = [], []
-    flatten(node, "a", value, tensors, sizes)
+    flatten(node, "a", value, tensors, sizes, [] if objects is None else objects)
     return tensors, sizes
+
+
+def together(node, tensors, symbols=None, **given):
+    return unflatten(node, Returned(iter(tensors), symbols or {}, **given))
 
 
 def test_apart_and_together():
@@ -24,9 +28,9 @@ def test_apart_and_together():
         Size("dim 1 of argument 'a.1.1'", 4, 4),
         Size("argument 'a.2'", "b", 1),
     ]
-    found = unflatten(NODE, iter(tensors), {"n": 7, "b": 1})
+    found = together(NODE, tensors, {"n": 7, "b": 1})
     assert found == ("x", ("y", (7, 4)), True) and found[2] is True
-    assert unflatten(("prim", "int64", ("add", "n", -1)), iter(()), {"n": 7}) == 6
+    assert together(("prim", "int64", ("add", "n", -1)), (), {"n": 7}) == 6
 
 
 @pytest.mark.parametrize(
@@ -72,6 +76,16 @@ def test_scalars_are_tensors_of_rank_0():
         ("bool", (), True),
     ]
     assert not sizes
-    assert unflatten(node, iter(tensors), {}) == (1.5, True)
+    assert together(node, tensors) == (1.5, True)
     with pytest.raises(TypeError, match=r"expected argument 'a.0' to be a number, got str"):
         apart(node, ("x", True))
+
+
+def test_objects_are_numbers_and_written_parameters_are_results():
+    objects = ["first"]
+    node = ("tuple", ("object", 0), 1)
+    tensors, _ = apart(node, ("second", "x"), objects)
+    assert objects == ["first", "second"] and tensors[0].numpy().item() == 1
+    results = ("tuple", ("object", 0), ("argument", 1), 1)
+    given = {"objects": objects, "arguments": tensors}
+    assert together(results, [tensors[0], "y"], **given) == ("second", "x", "y")

@@ -75,10 +75,17 @@ with T.LetStmt(X[0]) as first:
     Y[0] = first + 10.0
 with T.let(second, X[1]):
     Y[1] = second
+third = T.float32()
+fourth = T.float32()
+with T.LetStmt(X[2], var=third):
+    Y[2] = third
+T.bind(X[3], var=fourth)
+Y[3] = T.Let(fourth + x * x, where={x: X[4] + 1.0})
 """,
         X8,
     )
-    np.testing.assert_allclose(y, [X8[0] + 10, X8[1], *X8[2:] * 3])
+    fourth = X8[3] + (X8[4] + 1) ** 2
+    np.testing.assert_allclose(y, [X8[0] + 10, *X8[1:3], fourth, *X8[4:] * 3], rtol=1e-6)
 
 
 def test_swapping_elements(run):

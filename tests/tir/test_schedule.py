@@ -266,11 +266,15 @@ def test_statements_as_in_tvm():
     assert [a.name for a in view.iter_vars] == ["vi", "vk"]
     assert [(str(a.extent), a.iter_type) for a in view.iter_vars] == [("n", 0), ("m", 2)]
     assert (loop.loop_var.name, loop.min, str(loop.extent)) == ("k", 0, "m")
-    assert isinstance(view, tir.SBlock) and isinstance(loop, tir.For) and loop.kind == "serial"
+    assert (
+        isinstance(view, tir.SBlock)
+        and isinstance(loop, tir.For)
+        and loop.kind == tir.ForKind.SERIAL
+    )
     (read,), (written,) = view.reads, view.writes
     assert (read.buffer.name, written.buffer.name) == ("X", "Y")
     assert [(str(r.min), r.extent) for r in read.region] == [("vi", 1), ("vk", 1)]
-    assert repr(loop).startswith("tir.for") and repr(view) == str(view)
+    assert repr(loop).startswith("for k in range(m):") and repr(view) == str(view)
     outer, inner = sch.split(i, [None, 4])
     assert sch.get(inner).extent == 4 and sch.get_sref(sch.get(outer)).same_as(sch.get_sref(outer))
     sch.remove_rv(outer)

@@ -57,6 +57,7 @@ FAMILIES = (
     "region_pooling",
     "repetition",
     "reshaping",
+    "unit_dims",
     "resizing",
     "row_exchanges",
     "running",

@@ -68,7 +68,7 @@ class LeakyReluOp(ActivationOp):
 
     @classmethod
     def function(cls, te: TensorLanguage, x: Any, attributes: dict[str, Any]) -> Any:
-        return te.Select(te.GT(x, 0), x, x * te.const(attributes["alpha"], x.dtype))
+        return te.Select(te.LT(0, x), x, x * te.const(attributes["alpha"], x.dtype))
 
     @classmethod
     def numpy_function(cls, x: NDArray[Any], attributes: dict[str, Any]) -> NDArray[Any]:

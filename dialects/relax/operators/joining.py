@@ -61,14 +61,17 @@ def _rank(operands: Sequence[TensorType]) -> int | None:
 
 
 def _piece(te: TensorLanguage, index: Any, ends: Sequence[Any], values: Sequence[Any]) -> Any:
-    """The value of the first range whose end is above the index, by binary search."""
+    """The value of the first range whose end is above the index, by binary search.
+
+    The last values come first, as in TVM, and a symbolic end is subtracted from the index.
+    """
     if len(values) == 1:
         return values[0]
-    half = len(values) // 2
-    below = _piece(te, index, ends[:half], values[:half])
-    return te.if_then_else(
-        index < ends[half - 1], below, _piece(te, index, ends[half:], values[half:])
-    )
+    half = (len(values) + 1) // 2
+    end = ends[half - 1]
+    is_after = te.LE(end, index) if isinstance(end, int) else te.LE(0, index - end)
+    after = _piece(te, index, ends[half:], values[half:])
+    return te.if_then_else(is_after, after, _piece(te, index, ends[:half], values[:half]))
 
 
 @irdl_op_definition

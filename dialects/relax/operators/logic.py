@@ -51,18 +51,22 @@ class ComparisonOp(BinaryElementwiseOp, ABC):
         return super().infer([TensorType.of(o.dims, None, o.rank) for o in operands], attributes)
 
     @classmethod
+    def compare(cls, te: TensorLanguage, lhs: Any, rhs: Any) -> Any:
+        """Compare two elements of one dtype."""
+        return super().combine(te, lhs, rhs)
+
+    @classmethod
     def combine(cls, te: TensorLanguage, lhs: Any, rhs: Any) -> Any:
         if lhs.dtype == rhs.dtype:
-            return super().combine(te, lhs, rhs)
+            return cls.compare(te, lhs, rhs)
         dtype = compared_dtype(lhs.dtype, rhs.dtype)
-        compare = super().combine
         if dtype is not None:
-            return compare(te, lhs.astype(dtype), rhs.astype(dtype))
+            return cls.compare(te, lhs.astype(dtype), rhs.astype(dtype))
         # A negative number is less than all of uint64, the others are in it.
         is_left = is_unsigned(rhs.dtype)
         signed = lhs if is_left else rhs
         below = cls.numpy_function(*map(np.asarray, (0, 1) if is_left else (1, 0)))
-        result = compare(te, lhs.astype("uint64"), rhs.astype("uint64"))
+        result = cls.compare(te, lhs.astype("uint64"), rhs.astype("uint64"))
         return te.select(signed < 0, te.const(bool(below), "bool"), result)
 
     @classmethod
@@ -106,18 +110,24 @@ class LessEqualOp(ComparisonOp):
 
 @irdl_op_definition
 class GreaterOp(ComparisonOp):
-    """``lhs > rhs``; `numpy.greater`, `torch.gt`."""
+    """``lhs > rhs``; `numpy.greater`, `torch.gt`. The kernel has ``rhs < lhs``, as in TVM."""
 
     name = "relax.greater"
-    FUNCTION: ClassVar[str] = "GT"
+
+    @classmethod
+    def compare(cls, te: TensorLanguage, lhs: Any, rhs: Any) -> Any:
+        return te.LT(rhs, lhs)
 
 
 @irdl_op_definition
 class GreaterEqualOp(ComparisonOp):
-    """``lhs >= rhs``; `numpy.greater_equal`, `torch.ge`."""
+    """``lhs >= rhs``; `numpy.greater_equal`, `torch.ge`. The kernel has ``rhs <= lhs``."""
 
     name = "relax.greater_equal"
-    FUNCTION: ClassVar[str] = "GE"
+
+    @classmethod
+    def compare(cls, te: TensorLanguage, lhs: Any, rhs: Any) -> Any:
+        return te.LE(rhs, lhs)
 
 
 class LogicalOp(BinaryElementwiseOp, ABC):

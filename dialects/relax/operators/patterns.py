@@ -96,6 +96,15 @@ class ArangeOp(OperatorOp):
         return numbers if is_float(dtype) else numbers.astype(dtype)
 
 
+def _at_most(te: TensorLanguage, lhs: Any, rhs: Any, distance: Any) -> Any:
+    """``lhs + distance <= rhs``, without a subtraction and strict for 1, as TVM simplifies it."""
+    if not isinstance(distance, int):
+        return te.LE(lhs + distance, rhs)
+    if distance == 1:
+        return te.LT(lhs, rhs)
+    return te.LE(lhs, rhs - distance) if distance < 0 else te.LE(lhs + distance, rhs)
+
+
 class TriangleOp(OperatorOp, ABC):
     """The triangle of matrices on one side of the `k`-th diagonal, with 0 on the other side."""
 
@@ -142,7 +151,7 @@ class TrilOp(TriangleOp):
 
     @staticmethod
     def keeps(te: TensorLanguage, row: Any, column: Any, k: Any) -> Any:
-        return te.LE(column, row + k)
+        return _at_most(te, column, row, -k)
 
 
 @irdl_op_definition
@@ -153,7 +162,7 @@ class TriuOp(TriangleOp):
 
     @staticmethod
     def keeps(te: TensorLanguage, row: Any, column: Any, k: Any) -> Any:
-        return te.GE(column, row + k)
+        return _at_most(te, row, column, k)
 
 
 @irdl_op_definition

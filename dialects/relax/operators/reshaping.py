@@ -1,4 +1,4 @@
-"""Reshapes, which keep the row-major order: reshape, flatten, expand_dims, squeeze."""
+"""Reshapes, which keep the row-major order: reshape, flatten, batch_flatten."""
 
 from __future__ import annotations
 
@@ -13,9 +13,8 @@ from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def
 
 from ...int_expr import ONE, ZERO, IntExpr
 from ..types import TensorType, python_shape
-from .attributes import Exprs, Ints
+from .attributes import Exprs
 from .base import OperatorOp
-from .inference import normalize_axes
 from .language import TensorLanguage
 
 
@@ -247,56 +246,3 @@ class BatchFlattenOp(ReshapingOp):
     @classmethod
     def unknown_type(cls, operand: TensorType, attributes: dict[str, Any]) -> TensorType:
         return TensorType.of(None, operand.known_element, 2)
-
-
-@irdl_op_definition
-class ExpandDimsOp(ReshapingOp):
-    """Insert dims of 1 at these axes of the result; `numpy.expand_dims`, `torch.unsqueeze`."""
-
-    name = "relax.expand_dims"
-    axis = opt_prop_def(Ints())
-
-    @classmethod
-    def new_dims(cls, dims: Sequence[IntExpr], attributes: dict[str, Any]) -> Sequence[IntExpr]:
-        rank = len(dims) + len(attributes["axis"])
-        new, old = normalize_axes(cls.name, attributes["axis"], rank), iter(dims)
-        return [ONE if axis in new else next(old) for axis in range(rank)]
-
-    @classmethod
-    def unknown_type(cls, operand: TensorType, attributes: dict[str, Any]) -> TensorType:
-        if operand.rank is None:
-            return operand
-        rank = operand.rank + len(attributes["axis"])
-        normalize_axes(cls.name, attributes["axis"], rank)
-        return TensorType.of(None, operand.known_element, rank)
-
-
-@irdl_op_definition
-class SqueezeOp(ReshapingOp):
-    """Remove the dims of 1 at these axes; `numpy.squeeze`, `torch.squeeze`.
-
-    By default, all dims that are the constant 1 are removed; symbolic dims are kept.
-    """
-
-    name = "relax.squeeze"
-    axis = opt_prop_def(Ints(default=None))
-
-    @classmethod
-    def new_dims(cls, dims: Sequence[IntExpr], attributes: dict[str, Any]) -> Sequence[IntExpr]:
-        if attributes["axis"] is None:
-            return [d for d in dims if d != ONE]
-        axes = normalize_axes(cls.name, attributes["axis"], len(dims))
-        for axis in axes:
-            if dims[axis] != ONE:
-                raise ValueError(
-                    f"expected dim {axis} of '{cls.name}' to be 1, got {python_shape(dims)}"
-                )
-        return [d for axis, d in enumerate(dims) if axis not in axes]
-
-    @classmethod
-    def unknown_type(cls, operand: TensorType, attributes: dict[str, Any]) -> TensorType:
-        axes = attributes["axis"]
-        if operand.rank is None or axes is None:
-            return TensorType.of(None, operand.known_element)
-        rank = operand.rank - len(normalize_axes(cls.name, axes, operand.rank))
-        return TensorType.of(None, operand.known_element, rank)

@@ -247,9 +247,10 @@ class PadOp(UnaryOp):
             where = [p - low for p, (low, _) in zip(i, margins, strict=True)]
             tests: list[Any] = []
             for axis, (dim, margin) in enumerate(zip(data.shape, margins, strict=True)):
+                low = margin[0]
                 if mode == "constant":
-                    tests += [where[axis] >= 0] if margin[0] else []
-                    tests += [where[axis] < dim] if margin[1] else []
+                    tests += [te.LE(low, i[axis])] if low else []
+                    tests += [i[axis] < dim + low] if margin[1] else []
                 elif any(margin):
                     tests += [] if isinstance(dim, int) else [dim > 0]
                     where[axis] = _CONTINUE[mode](te, where[axis], dim, margin)

@@ -1,9 +1,13 @@
 """Which operands of an operator its kernel has."""
 
+import numpy as np
+import pytest
 from xdsl.parser import Parser
 
+from xrelax import relax
 from xrelax.dialects import get_context, tir
 from xrelax.lowering.graph.legalize_ops import _needed
+from xrelax.script import from_source
 
 KERNEL = """
 tir.prim_func @rows(
@@ -22,3 +26,21 @@ def test_one_of_two_unread_operands_has_the_symbol():
     (kernel,) = Parser(get_context(), KERNEL).parse_module().ops
     assert isinstance(kernel, tir.PrimFuncOp)
     assert _needed([0, 1], kernel) == [1]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16"])
+@pytest.mark.parametrize("fuse", [False, True])
+def test_scalars_by_value(dtype, fuse):
+    scaled = from_source(f"""
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor((3, "n"), "{dtype}"), a: R.Prim("{dtype}")):
+        return R.greater(R.multiply(R.add(a, x), a), x)
+""")
+    kernels = relax.transform.LegalizeOps()(scaled)
+    if fuse:
+        kernels = relax.transform.FuseTIR()(relax.transform.FuseOps()(kernels))
+    x = np.linspace(-1, 1, 12, dtype=dtype).reshape(3, 4)
+    result = relax.build(kernels, check=True)["main"](x, 0.5).numpy()
+    np.testing.assert_array_equal(result, (x + x.dtype.type(0.5)) * x.dtype.type(0.5) > x)

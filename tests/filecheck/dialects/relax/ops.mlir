@@ -226,3 +226,12 @@ relax.func @scalars(%x: !relax.prim<f32>) -> !relax.prim<f32> {
   %1 = relax.tensor_to_prim %0 : !relax.tensor<[], f32> -> !relax.prim<f32>
   relax.return %1 : !relax.prim<f32>
 }
+
+// -----
+
+// CHECK-LABEL: relax.func @string
+relax.func @string() -> !relax.object {
+  // CHECK-NEXT: %s = relax.str "max \22 min" : !relax.object
+  %s = relax.str "max \22 min" : !relax.object
+  relax.return %s : !relax.object
+}

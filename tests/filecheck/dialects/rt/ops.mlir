@@ -109,3 +109,17 @@ rt.func private recursive @f(%x: !tir.buffer<[n], f32>, %y: !tir.buffer<[n], f32
 // CHECK: rt.func @g(%t: !tir.buffer<[n], f32>, %t_1: !tir.buffer<[2], f32>, %y: !tir.buffer<[n], f32>) params ("t.0", "t.1") results 1 symbols [k] signature ("t", "s") : (tuple<!relax.tensor<[n], f32>, !relax.tensor<[2], f32>>, !relax.shape<[k]>) -> !relax.tensor<[n], f32> {
 rt.func @g(%t: !tir.buffer<[n], f32>, %t_1: !tir.buffer<[2], f32>, %y: !tir.buffer<[n], f32>) params ("t.0", "t.1", "y") results 1 symbols [k] signature ("t", "s") : (tuple<!relax.tensor<[n], f32>, !relax.tensor<[2], f32>>, !relax.shape<[k]>) -> !relax.tensor<[n], f32> {
 }
+
+// A result that is a parameter, which the function writes.
+// CHECK: rt.func @h(%x: !tir.buffer<[n], f32>, %y: !tir.buffer<[n], f32>) results tuple 1 written [0] signature ("x") : (!relax.tensor<[n], f32>) -> tuple<!relax.tensor<[n], f32>, !relax.tensor<[n], f32>> aliased [0, -1] {
+rt.func @h(%x: !tir.buffer<[n], f32>, %y: !tir.buffer<[n], f32>) results tuple 1 written [0] signature ("x") : (!relax.tensor<[n], f32>) -> tuple<!relax.tensor<[n], f32>, !relax.tensor<[n], f32>> aliased [0, -1] {
+}
+
+// -----
+
+// Objects of Python are numbers in memory; shapes, numbers and tuples are parts of a signature.
+// CHECK: rt.func @objects(%o: !tir.buffer<[], i64>, %x: !tir.buffer<[n], f32>, %y: !tir.buffer<[], i64>)
+rt.func @objects(%o: !tir.buffer<[], i64>, %x: !tir.buffer<[n], f32>, %y: !tir.buffer<[], i64>) results 1 signature ("o", "x") : (!relax.object, !relax.tensor<[n], f32>) -> !relax.object {
+  // CHECK-NEXT: rt.call_packed "f" returns (%o, %x) outs(%y) : (!tir.buffer<[], i64>, !tir.buffer<[n], f32>), (!tir.buffer<[], i64>) signature (!relax.object, tuple<!relax.tensor<[n], f32>, !relax.shape<[n, 4]>>, !relax.prim<i64, 3>) -> !relax.object
+  rt.call_packed "f" returns (%o, %x) outs(%y) : (!tir.buffer<[], i64>, !tir.buffer<[n], f32>), (!tir.buffer<[], i64>) signature (!relax.object, tuple<!relax.tensor<[n], f32>, !relax.shape<[n, 4]>>, !relax.prim<i64, 3>) -> !relax.object
+}

@@ -211,13 +211,31 @@ rt.func @main(%x: !tir.buffer<[n], f32>, %y: !tir.buffer<[n], f32>) signature ("
 
 // -----
 
+// CHECK: expected a signature that has the aliased results
+rt.func @main(%x: !tir.buffer<[n], f32>) written [0] aliased [0] {
+}
+
+// -----
+
+// CHECK: expected 1 aliased parameters or -1, got 2
+rt.func @main(%x: !tir.buffer<[n], f32>) written [0] signature ("x") : (!relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> aliased [0, 0] {
+}
+
+// -----
+
+// CHECK: expected an aliased parameter to be written, got 0
+rt.func @main(%x: !tir.buffer<[n], f32>) signature ("x") : (!relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> aliased [0] {
+}
+
+// -----
+
 // CHECK: expected the signature to determine symbol 'k'
 rt.func @main(%x: !tir.buffer<[n], f32>) symbols [k] signature ("x") : (!relax.tensor<[n], f32>) -> tuple<> {
 }
 
 // -----
 
-// CHECK: expected a text for relax.print, relax.assert, got 'f'
+// CHECK: expected a text for relax.print, relax.assert, relax.str, got 'f'
 rt.func @main(%x: !tir.buffer<[n], f32>) {
   rt.call_packed "f" text "{}" (%x) outs() : (!tir.buffer<[n], f32>), ()
 }
@@ -227,4 +245,18 @@ rt.func @main(%x: !tir.buffer<[n], f32>) {
 // CHECK: expected values to keep that a function returns, and no outputs
 rt.func @main(%x: !tir.buffer<[n], f32>) {
   rt.call_packed "f" returns kept [[0]] () outs(%x) : (), (!tir.buffer<[n], f32>)
+}
+
+// -----
+
+// CHECK: expected 1 inputs for the signature, got 0
+rt.func @main() {
+  rt.call_packed "f"() outs() : (), () signature (!relax.object, !relax.shape<[4]>) -> tuple<>
+}
+
+// -----
+
+// CHECK: expected 2 outputs for the signature, got 1
+rt.func @main(%y: !tir.buffer<[], i64>) results 1 {
+  rt.call_packed "f" returns () outs(%y) : (), (!tir.buffer<[], i64>) signature () -> tuple<!relax.object, !relax.prim<i64>>
 }

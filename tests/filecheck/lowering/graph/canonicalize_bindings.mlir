@@ -50,3 +50,19 @@ relax.func @cast(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[4], f32> {
   %0 = relax.match_cast %x : !relax.tensor<[n], f32> -> !relax.tensor<[4], f32>
   relax.return %0 : !relax.tensor<[4], f32>
 }
+
+// -----
+
+// A value is one output of a dataflow block, however often it is listed.
+// CHECK-LABEL: @twice
+relax.func @twice(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
+  // CHECK-NEXT: %o = relax.dataflow -> !relax.tensor<[n], f32> {
+  %o, %p = relax.dataflow -> !relax.tensor<[n], f32>, !relax.tensor<[n], f32> {
+    %a = relax.add %x, %x : !relax.tensor<[n], f32>, !relax.tensor<[n], f32> -> !relax.tensor<[n], f32>
+    // CHECK: relax.output %a : !relax.tensor<[n], f32>
+    relax.output %a, %a : !relax.tensor<[n], f32>, !relax.tensor<[n], f32>
+  }
+  // CHECK: relax.multiply %o, %o
+  %m = relax.multiply %o, %p : !relax.tensor<[n], f32>, !relax.tensor<[n], f32> -> !relax.tensor<[n], f32>
+  relax.return %m : !relax.tensor<[n], f32>
+}

@@ -35,3 +35,34 @@ relax.func @branches(%c: !relax.tensor<[], i1>, %t: !relax.tensor<[], i64>) -> !
   %3 = relax.prim_to_tensor %0 : !relax.prim<i64> -> !relax.tensor<[], i64>
   relax.return %3 : !relax.tensor<[], i64>
 }
+
+// -----
+
+// Kernels load scalars from tensors of rank 0; integers over symbols for index parameters are listed.
+
+// CHECK-LABEL: tir.prim_func @scale
+// CHECK-SAME:    (%X: !tir.buffer<[n], f32>, %s: !tir.buffer<[], f32>, %k: index, %p: !tir.buffer<[], i64>, %Y: !tir.buffer<[n], f32>)
+// CHECK-NEXT:    %s_1 = tir.load %s[] : !tir.buffer<[], f32>
+// CHECK-NEXT:    %0 = tir.load %p[] : !tir.buffer<[], i64>
+// CHECK-NEXT:    %p_1 = arith.index_cast %0 : i64 to index
+// CHECK:           tir.apply %p_1 + k
+tir.prim_func @scale(%X: !tir.buffer<[n], f32>, %s: f32, %k: index, %p: index, %Y: !tir.buffer<[n], f32>) {
+  tir.for %i in (0, n) {
+    %0 = tir.load %X[%i] : !tir.buffer<[n], f32>
+    %1 = arith.mulf %0, %s : f32
+    %2 = tir.apply p + k
+    %3 = arith.index_cast %2 : index to i64
+    %4 = arith.sitofp %3 : i64 to f32
+    %5 = arith.addf %1, %4 : f32
+    tir.store %5, %Y[%i] : !tir.buffer<[n], f32>
+  }
+}
+
+// CHECK-LABEL: @main
+// CHECK-NEXT:  %0 = relax.prim_to_tensor %s
+// CHECK-NEXT:  %1 = relax.prim_to_tensor %p
+// CHECK-NEXT:  %y = relax.call_tir @scale(%x, %0, %1) vars [#sym.expr<m>]
+relax.func @main(%x: !relax.tensor<[4], f32>, %s: !relax.prim<f32>, %m: !relax.prim<i64, m>, %p: !relax.prim<i64>) -> !relax.tensor<[4], f32> {
+  %y = relax.call_tir @scale(%x, %s, %m, %p) : (!relax.tensor<[4], f32>, !relax.prim<f32>, !relax.prim<i64, m>, !relax.prim<i64>) -> !relax.tensor<[4], f32>
+  relax.return %y : !relax.tensor<[4], f32>
+}

@@ -139,8 +139,38 @@ relax.func @main(%x: !relax.tensor<[4], f32>) -> !relax.tensor<[2], f32> {
 
 // -----
 
-// CHECK: call of 'scale': expected parameters to be buffers or indices, got 'alpha' of type f32
+// CHECK: 'scale' expects 3 arguments (X, Y, alpha), got 1 input and 1 output
 tir.prim_func @scale(%X: !tir.buffer<[n], f32>, %Y: !tir.buffer<[n], f32>, %alpha: f32) {
+}
+relax.func @main(%x: !relax.tensor<[4], f32>) -> !relax.tensor<[4], f32> {
+  %0 = relax.call_tir @scale(%x) : (!relax.tensor<[4], f32>) -> !relax.tensor<[4], f32>
+  relax.return %0 : !relax.tensor<[4], f32>
+}
+
+// -----
+
+// CHECK: call of 'scale': expected argument 'alpha' to be !relax.prim<f32>, got !relax.tensor<[], f32>
+tir.prim_func @scale(%X: !tir.buffer<[n], f32>, %alpha: f32, %Y: !tir.buffer<[n], f32>) {
+}
+relax.func @main(%x: !relax.tensor<[4], f32>, %a: !relax.tensor<[], f32>) -> !relax.tensor<[4], f32> {
+  %0 = relax.call_tir @scale(%x, %a) : (!relax.tensor<[4], f32>, !relax.tensor<[], f32>) -> !relax.tensor<[4], f32>
+  relax.return %0 : !relax.tensor<[4], f32>
+}
+
+// -----
+
+// CHECK: call of 'scale': expected argument 'times' to be !relax.prim<f32>, got !relax.prim<f64>
+tir.prim_func @scale(%X: !tir.buffer<[n], f32>, %times: f32, %Y: !tir.buffer<[n], f32>) {
+}
+relax.func @main(%x: !relax.tensor<[4], f32>, %a: !relax.prim<f64>) -> !relax.tensor<[4], f32> {
+  %0 = relax.call_tir @scale(%x, %a) : (!relax.tensor<[4], f32>, !relax.prim<f64>) -> !relax.tensor<[4], f32>
+  relax.return %0 : !relax.tensor<[4], f32>
+}
+
+// -----
+
+// CHECK: call of 'scale': expected parameters to be buffers or numbers, got 'X' of type !tir.handle
+tir.prim_func @scale(%X: !tir.handle, %Y: !tir.buffer<[4], f32>) {
 }
 relax.func @main(%x: !relax.tensor<[4], f32>) -> !relax.tensor<[4], f32> {
   %0 = relax.call_tir @scale(%x) : (!relax.tensor<[4], f32>) -> !relax.tensor<[4], f32>

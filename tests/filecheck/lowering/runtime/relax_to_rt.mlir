@@ -323,6 +323,36 @@ relax.func private @in_place_of_a_copy(%x: !relax.tensor<[n], f32>) -> !relax.te
   %z = relax.call_dps_packed "f"(%b) : (!relax.tensor<[n], f32>) -> !relax.tensor<[n], f32>
   relax.return %z : !relax.tensor<[n], f32>
 }
+
+// A result that is computed in place of a parameter is that parameter, whose memory is the caller's.
+// CHECK-LABEL: rt.func @returned_in_place(%x: !tir.buffer<[n], f32>, %z: !tir.buffer<[n], f32>)
+// CHECK-SAME: results tuple 1 written [0] signature ("x") : (!relax.tensor<[n], f32>) -> tuple<!relax.tensor<[n], f32>, !relax.tensor<[n], f32>> aliased [0, -1] {
+relax.func @returned_in_place(%x: !relax.tensor<[n], f32>) -> tuple<!relax.tensor<[n], f32>, !relax.tensor<[n], f32>> {
+  // CHECK-NEXT: rt.check %x "x"
+  // CHECK-NEXT: rt.call_dps @twice() outs(%x)
+  %a = relax.call_tir_inplace @twice(%x) inplace [0] : (!relax.tensor<[n], f32>) -> !relax.tensor<[n], f32>
+  // CHECK-NEXT: rt.call_dps @twice() outs(%x)
+  %b = relax.call_tir_inplace @twice(%a) inplace [0] : (!relax.tensor<[n], f32>) -> !relax.tensor<[n], f32>
+  // CHECK-NEXT: rt.call_packed "f"(%x) outs(%z)
+  %z = relax.call_dps_packed "f"(%b) : (!relax.tensor<[n], f32>) -> !relax.tensor<[n], f32>
+  %t = relax.tuple(%b, %z) : (!relax.tensor<[n], f32>, !relax.tensor<[n], f32>) -> tuple<!relax.tensor<[n], f32>, !relax.tensor<[n], f32>>
+  // CHECK-NEXT: }
+  relax.return %t : tuple<!relax.tensor<[n], f32>, !relax.tensor<[n], f32>>
+}
+
+// What only a call in place uses is computed in the memory of its output, here the result.
+// CHECK-LABEL: rt.func @replaced(%x: !tir.buffer<[n], f32>, %b: !tir.buffer<[n], f32>) results 1 {
+relax.func @replaced(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
+  %y = relax.dataflow -> !relax.tensor<[n], f32> {
+    // CHECK: rt.call_packed "f"(%x) outs(%b)
+    %a = relax.call_dps_packed "f"(%x) : (!relax.tensor<[n], f32>) -> !relax.tensor<[n], f32>
+    // CHECK-NEXT: rt.call_dps @twice() outs(%b)
+    %b = relax.call_tir_inplace @twice(%a) inplace [0] : (!relax.tensor<[n], f32>) -> !relax.tensor<[n], f32>
+    relax.output %b : !relax.tensor<[n], f32>
+  }
+  // CHECK-NEXT: }
+  relax.return %y : !relax.tensor<[n], f32>
+}
 tir.prim_func @twice(%A: !tir.buffer<[n], f32>) attributes {"private"} {
 }
 
@@ -360,4 +390,23 @@ relax.func @ranges(%x: !relax.tensor<[n], f32>, %t: tuple<!relax.shape<[l]>, !re
     relax.output %0 : !relax.tensor<[n], f32>
   }
   relax.return %y : !relax.tensor<[n], f32>
+}
+
+// -----
+
+// An object is a number in memory. Registered functions see the types that calls have in the graph.
+
+// CHECK-LABEL: rt.func @objects(%cache: !tir.buffer<[], i64>, %x: !tir.buffer<[n], f32>, %new: !tir.buffer<[], i64>, %mode: !tir.buffer<[], i64>)
+// CHECK-SAME: results tuple 2 signature ("cache", "x") : (!relax.object, !relax.tensor<[n], f32>) -> tuple<!relax.object, !relax.object> {
+// CHECK:         rt.call_packed "relax.str" returns text "max" () outs(%mode) : (), (!tir.buffer<[], i64>) signature () -> !relax.object
+// CHECK-NEXT:    rt.call_packed "append" returns (%cache, %x, %mode) outs(%new) : {{.*}} signature (!relax.object, tuple<!relax.tensor<[n], f32>, !relax.shape<[n]>>, !relax.object) -> !relax.object
+// CHECK-NEXT:    rt.call_packed "log"(%new) outs() : (!tir.buffer<[], i64>), () signature (!relax.object) -> tuple<>
+relax.func impure @objects(%cache: !relax.object, %x: !relax.tensor<[n], f32>) -> tuple<!relax.object, !relax.object> {
+  %s = relax.shape_of %x : !relax.tensor<[n], f32> -> !relax.shape<[n]>
+  %mode = relax.str "max" : !relax.object
+  %t = relax.tuple(%x, %s) : (!relax.tensor<[n], f32>, !relax.shape<[n]>) -> tuple<!relax.tensor<[n], f32>, !relax.shape<[n]>>
+  %new = relax.call_packed "append"(%cache, %t, %mode) : (!relax.object, tuple<!relax.tensor<[n], f32>, !relax.shape<[n]>>, !relax.object) -> !relax.object
+  %0 = relax.call_packed "log"(%new) : (!relax.object) -> !relax.object
+  %1 = relax.tuple(%new, %mode) : (!relax.object, !relax.object) -> tuple<!relax.object, !relax.object>
+  relax.return %1 : tuple<!relax.object, !relax.object>
 }

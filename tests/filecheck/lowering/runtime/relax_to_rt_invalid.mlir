@@ -24,9 +24,18 @@ relax.func @main(%x: !relax.tensor<*, f32>) -> !relax.tensor<*, f32> {
 // -----
 
 // CHECK: expected the result of 'main' to be a tensor, a shape, a number or a tuple of them, got !relax.object
-relax.func impure @main(%x: !relax.tensor<[n], f32>) -> !relax.object {
-  %o = relax.call_packed "log"(%x) : (!relax.tensor<[n], f32>) -> !relax.object
+relax.func @main() -> !relax.object {
+  %o = relax.memory.alloc_storage 64
   relax.return %o : !relax.object
+}
+
+// -----
+
+// CHECK: expected arguments of 'relax.call_packed' in 'main' to be tensors, got !relax.object
+relax.func impure @main(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
+  %s = relax.memory.alloc_storage n * 4
+  %o = relax.call_packed "log"(%s) : (!relax.object) -> !relax.object
+  relax.return %x : !relax.tensor<[n], f32>
 }
 
 // -----
@@ -59,16 +68,16 @@ relax.func private @main(%x: !relax.tensor<[n], f32>) -> !relax.tensor<rank 1, f
 
 // CHECK: expected the result of call_packed 'load' in 'main' not to be used
 relax.func impure @main(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
-  %o = relax.call_packed "load"(%x) : (!relax.tensor<[n], f32>) -> !relax.object
-  %p = relax.call_packed "free"(%o) : (!relax.object) -> !relax.object
+  %o = relax.call_packed "load"(%x) : (!relax.tensor<[n], f32>) -> !relax.shape<[n]>
+  %p = relax.call_packed "free"(%o) : (!relax.shape<[n]>) -> !relax.object
   relax.return %x : !relax.tensor<[n], f32>
 }
 
 // -----
 
-// CHECK: expected parameter 'o' of 'f' to be a tensor, a shape, a number or a tuple of them, got !relax.object
-relax.func private @f(%o: !relax.object) -> !relax.tensor<[1], f32> {
-  %y = relax.call_dps_packed "env.f"(%o) : (!relax.object) -> !relax.tensor<[1], f32>
+// CHECK: expected parameter 'o' of 'f' to be a tensor, a shape, a number or a tuple of them, got !relax.func<() -> !relax.tensor<[1], f32>>
+relax.func private @f(%o: !relax.func<() -> !relax.tensor<[1], f32>>) -> !relax.tensor<[1], f32> {
+  %y = relax.alloc_tensor : !relax.tensor<[1], f32>
   relax.return %y : !relax.tensor<[1], f32>
 }
 

@@ -1,0 +1,73 @@
+"""Objects of Python in planned functions, and the values that registered functions see."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, cast
+
+import numpy as np
+from xdsl.dialects.builtin import TupleType
+from xdsl.ir import Attribute
+
+from ..dialects.relax.constant import storage_dtype
+from ..dialects.relax.types import ObjectType, PrimType
+from ..dialects.rt.call_packed import ASSERT, STRING
+from .arguments import GraphValue
+from .memory import Buffer
+from .session import Session, array_of
+from .values import EvaluationError
+
+
+def with_handles(session: Session, type_: Attribute, value: GraphValue) -> GraphValue:
+    """A value with numbers in memory in the place of objects."""
+    match type_:
+        case ObjectType():
+            session.objects.append(value)
+            return Buffer(np.array(len(session.objects) - 1, np.int64), "int64", "an object")
+        case TupleType(types=fields):
+            pairs = zip(fields.data, cast("tuple[Any, ...]", value), strict=True)
+            return tuple(with_handles(session, t, v) for t, v in pairs)
+        case _:
+            return value
+
+
+def call_own(
+    session: Session, text: str, name: str, inputs: Sequence[Buffer], outputs: Sequence[Buffer]
+) -> None:
+    """Call a function of the runtime."""
+    if name == ASSERT:
+        raise EvaluationError(session.formatted(text, inputs))
+    if name == STRING:
+        store_value(session, name, ObjectType(), text, iter(outputs))
+    else:
+        session.write(text, inputs)
+
+
+def without_buffers(type_: Attribute, value: GraphValue) -> GraphValue:
+    """A value with numbers in the place of the memory of scalars."""
+    match type_:
+        case PrimType() if isinstance(value, Buffer):
+            return value.array.item()
+        case TupleType(types=fields):
+            pairs = zip(fields.data, cast("tuple[Any, ...]", value), strict=True)
+            return tuple(without_buffers(t, v) for t, v in pairs)
+        case _:
+            return value
+
+
+def store_value(
+    session: Session, name: str, type_: Attribute, value: Any, outputs: Iterator[Buffer]
+) -> None:
+    """Store what a registered function returns in the memory of its type."""
+    match type_:
+        case ObjectType():
+            output = next(outputs)
+            session.store(name, np.array(len(session.objects), np.int64), output)
+            session.objects.append(value)
+        case TupleType(types=fields):
+            for field, item in zip(fields.data, value, strict=True):
+                store_value(session, name, field, item, outputs)
+        case PrimType():
+            session.store(name, np.asarray(value, storage_dtype(type_.dtype)), next(outputs))
+        case _:
+            session.store(name, array_of(value), next(outputs))

@@ -1,0 +1,124 @@
+"""The arguments and results of registered functions that native code calls."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, cast
+
+import numpy as np
+
+from .signature import Node, PackedSite, shape_text
+from .tensor import Tensor, as_tensor
+
+
+class Packing:
+    """What a registered function gets and returns, as native code has it.
+
+    `tensors` are those of a call's arguments and results, `numbers` its words, and `objects` the
+    table of objects, in which a tensor of rank 0 has the place of one.
+    """
+
+    def __init__(
+        self,
+        function: str,
+        tensors: Sequence[Tensor],
+        numbers: Sequence[int],
+        objects: list[object],
+    ) -> None:
+        self._function = function
+        self._tensors = tensors
+        self._numbers = numbers
+        self._objects = objects
+
+    def argument(self, node: Node) -> Any:
+        """The value of an argument."""
+        if isinstance(node, int):
+            return self._tensors[node]
+        places = cast("Sequence[int]", node[1:])
+        match node[0]:
+            case "tuple":
+                return tuple(self.argument(cast(Node, n)) for n in node[1:])
+            case "shape":
+                return tuple(self._numbers[n] for n in places)
+            case "prim":
+                value = self._numbers[places[1]]
+                return bool(value) if node[1] == "bool" else value
+            case "scalar":
+                return self._tensors[places[1]].numpy().item()
+            case _:
+                return self._objects[int(self._tensors[places[0]].view())]
+
+    def store(self, node: Node, value: Any) -> None:
+        """Store a result; raises TypeError or ValueError for one that does not fit the node."""
+        if isinstance(node, int):
+            self._copy(value, self._tensors[node])
+            return
+        places = cast("Sequence[int]", node[1:])
+        match node[0]:
+            case "tuple":
+                fields = values_of(self._function, value, len(places))
+                for field, item in zip(node[1:], fields, strict=True):
+                    self.store(cast(Node, field), item)
+            case "scalar" if isinstance(value, bool | int | float | np.generic):
+                self._tensors[places[1]].view()[...] = value
+            case "scalar":
+                self._copy(value, self._tensors[places[1]])
+            case _:
+                self._tensors[places[0]].view()[...] = len(self._objects)
+                self._objects.append(value)
+
+    def _copy(self, value: Any, output: Tensor) -> None:
+        output.copyfrom(_checked(self._function, value, output))
+
+
+def number_count(site: PackedSite) -> int:
+    """How many words a call has after the dims of its tensors."""
+    return 0 if site.signature is None else sum(map(_number_count, site.signature.arguments))
+
+
+def _number_count(node: Node) -> int:
+    if isinstance(node, int):
+        return 0
+    match node[0]:
+        case "tuple":
+            return sum(_number_count(cast(Node, n)) for n in node[1:])
+        case "shape":
+            return len(node) - 1
+        case "prim":
+            return 1
+        case _:
+            return 0
+
+
+def store_results(name: str, result: Any, outputs: Sequence[Tensor]) -> None:
+    """Copy a function's result to `outputs`: one tensor, or a tuple with a tensor for each."""
+    for value, output in zip(values_of(name, result, len(outputs)), outputs, strict=True):
+        output.copyfrom(_checked(name, value, output))
+
+
+def values_of(name: str, result: Any, count: int) -> Sequence[Any]:
+    """The values that a function returns; raises ValueError for another number."""
+    given = cast("Sequence[Any]", result if isinstance(result, tuple | list) else (result,))
+    if len(given) != count:
+        raise ValueError(f"expected '{name}' to return {count} tensors, got {len(given)}")
+    return given
+
+
+def tensor_of(name: str, value: Any) -> Tensor:
+    """A result as a tensor; raises TypeError for what is none."""
+    try:
+        return as_tensor(value)
+    except (BufferError, RuntimeError, TypeError, ValueError):
+        kind = type(value).__name__
+        raise TypeError(f"expected '{name}' to return a tensor, got {kind}") from None
+
+
+def _checked(name: str, value: Any, output: Tensor) -> Tensor:
+    tensor = tensor_of(name, value)
+    wanted, got = output.layout, tensor.layout
+    if (wanted.dtype, wanted.shape) != (got.dtype, got.shape):
+        raise ValueError(
+            f"expected '{name}' to return {wanted.dtype} of shape {shape_text(wanted.shape)}, "
+            f"got {got.dtype} of shape {shape_text(got.shape)}"
+        )
+    return tensor

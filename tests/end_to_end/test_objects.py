@@ -1,0 +1,123 @@
+"""Objects of Python in compiled graph functions, and all that registered functions can get."""
+
+import numpy as np
+import pytest
+
+import xrelax as tvm
+from xrelax.script import from_source
+
+STEP = """
+@I.ir_module
+class M:
+    @R.function(pure=False)
+    def start(x: R.Tensor(("n", 2), "float32")):
+        cache = R.call_packed(
+            "vm.builtin.attention_kv_cache_create", x, R.shape([8, 2]), -1, sinfo_args=(R.Object,)
+        )
+        return cache
+
+    @R.function(pure=False)
+    def step(x: R.Tensor((1, 2), "float32"), cache: R.Object, size: R.Shape(["m"])):
+        m = T.int64()
+        cls = M
+        y = cls.twice(x)
+        new = R.call_packed(
+            "vm.builtin.attention_kv_cache_append", cache, y, sinfo_args=(R.Object,)
+        )
+        rows = R.call_packed(
+            "vm.builtin.attention_kv_cache_view", new, R.shape([m, 2]),
+            sinfo_args=(R.Tensor((m, 2), "float32"),),
+        )
+        return (R.sum(rows, axis=[0]), new)
+
+    @R.function(private=True)
+    def twice(x: R.Tensor((1, 2), "float32")):
+        return R.add(x, x)
+"""
+
+
+def test_a_cache_is_created_changed_and_returned():
+    vm = tvm.relax.VirtualMachine(tvm.build(from_source(STEP)))
+    cache = vm["start"](np.ones((3, 2), "float32"))
+    assert type(cache).__name__ == "AttentionKVCache"
+    for count in (4, 5):
+        total, same = vm["step"](np.ones((1, 2), "float32"), cache, (count,))
+        assert same is cache
+        np.testing.assert_array_equal(total.numpy(), np.full(2, 3 + 2 * (count - 3)))
+    with pytest.raises(ValueError, match=r"expected shape \(6, 2\) of the cache, got \(9, 2\)"):
+        vm["step"](np.ones((1, 2), "float32"), cache, (9,))
+
+
+ARGUMENTS = """
+@I.ir_module
+class M:
+    @R.function(pure=False)
+    def main(x: R.Tensor(("n", 2), "float32"), k: R.Prim("int64"), s: R.Prim("float32")):
+        n = T.int64()
+        label = R.str("max")
+        y = R.call_packed(
+            "tests.see", x, R.shape([n + 1, 4]), 3, k, s, label, (x, (R.shape([n]), "min")),
+            R.dtype("float16"), sinfo_args=(R.Tensor((n, 2), "float32"),)
+        )
+        z = R.call_dps_packed("tests.fill", (y, R.shape([n])), out_sinfo=R.Tensor((n,), "float32"))
+        return (z, label)
+"""
+
+
+@pytest.mark.parametrize("check", [False, True])
+def test_arguments_that_are_no_tensors(check):
+    seen = []
+
+    def see(x, *others):
+        seen.append((x.numpy(), *others))
+        return x
+
+    tvm.register_func("tests.see", see, override=True)
+    tvm.register_func(
+        "tests.fill", lambda y, s, z: z.copyfrom(y.numpy()[:, 0] + s[0]), override=True
+    )
+    main = tvm.build(from_source(ARGUMENTS), check=check)["main"]
+    seen.clear()
+    x = np.arange(6, dtype="float32").reshape(3, 2)
+    z, label = main(x, 7, 2.5)
+    first, shape, three, k, s, text, (again, (dims, nested)), dtype = seen[0]
+    np.testing.assert_array_equal(first, x)
+    np.testing.assert_array_equal(again.numpy(), x)
+    assert (shape, three, k, s, text, dims, nested, dtype) == (
+        (4, 4), 3, 7, 2.5, "max", (3,), "min", "float16",
+    )  # fmt: skip
+    np.testing.assert_array_equal(z.numpy(), x[:, 0] + 3)
+    assert label == "max"
+
+
+PASSED_ON = """
+@I.ir_module
+class M:
+    @R.function(pure=False)
+    def main(c: R.Tensor((), "bool"), a: R.Object, b: R.Tuple(R.Object, R.Tensor((2,), "float32"))):
+        cls = M
+        b0 = b[0]
+        if c:
+            o = cls.same((a, b0))
+        else:
+            o = cls.same((b0, a))
+        first = o[0]
+        return (first, b)
+
+    @R.function(pure=False)
+    def same(t: R.Tuple(R.Object, R.Object)):
+        u = t[0]
+        R.call_packed("tests.note", u)
+        return (u, u)
+"""
+
+
+def test_branches_tuples_and_functions_pass_objects_on():
+    notes = []
+    tvm.register_func("tests.note", notes.append, override=True)
+    main = tvm.build(from_source(PASSED_ON))["main"]
+    a, b, x = object(), {"b": 1}, np.zeros(2, "float32")
+    for condition, wanted in ((True, a), (False, b)):
+        first, (second, tensor) = main(np.array(condition), a, (b, x))
+        assert first is wanted and second is b and notes.pop() is wanted
+        np.testing.assert_array_equal(tensor.numpy(), x)
