@@ -25,6 +25,7 @@ PASSES: dict[str, str] = {
     "attach-attr-layout-free-buffers": (
         ".lowering.graph.attach_layout_free_buffers:AttachAttrLayoutFreeBuffersPass"
     ),
+    "attach-global-symbol": ".lowering.graph.attach_global_symbol:AttachGlobalSymbolPass",
     "block-sums": ".lowering.loops.block_sums:BlockSumsPass",
     "call-tir-rewrite": ".lowering.graph.call_tir_rewrite:CallTIRRewritePass",
     "canonicalize-bindings": ".lowering.graph.canonicalize_bindings:CanonicalizeBindingsPass",

@@ -111,6 +111,8 @@ def _draw(
             return random_array(type_.dtype, (), rng, integers).item()
         open_value = int(rng.integers(2)) if type_.dtype == "bool" else EQUAL
         return open_value if type_.expr is None else number(type_.expr, symbols)
+    if isinstance(type_, relax.ObjectType):
+        raise EvaluationError(f"expected arguments that can be drawn, got an object as '{name}'")
     return random_array(dtype_name(type_), (), rng, integers)[()]
 
 

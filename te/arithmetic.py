@@ -107,6 +107,10 @@ class PrimExpr(Operators, Sides):
         """The expressions that this one is made of."""
         return []
 
+    def reads_memory(self) -> bool:
+        """Whether there is an element of a buffer in it."""
+        return any(part.reads_memory() for part in self.children())
+
     def declared(self) -> Iterator[tuple[str, str]]:
         """Names and dtypes of variables in it, in order; names may repeat."""
         for part in self.children():
@@ -221,7 +225,10 @@ class Binary(PrimExpr):
         lhs, rhs = self.lhs.text, self.rhs.text
         if self.dtype == "bool" and self.op == "bitwise_xor" and isinstance(self.rhs, Imm):
             return Text(f"not {lhs.within(NOT)}", NOT)
-        known = _LOGICAL if self.dtype == "bool" and self.op in _LOGICAL else PRECEDENCE
+        is_logical = self.dtype == "bool" and self.op in _LOGICAL
+        known = _LOGICAL if is_logical else PRECEDENCE
+        if is_logical and self.rhs.reads_memory():  # Python's operator would guard the access
+            return Text(f"T.{_LOGICAL[self.op][0].capitalize()}({lhs.text}, {rhs.text})")
         if self.op not in known:
             return Text(f"T.{self.op}({lhs.text}, {rhs.text})")
         symbol, level = known[self.op]

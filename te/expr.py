@@ -151,6 +151,9 @@ class Load(PrimExpr):
     def children(self) -> list[PrimExpr]:
         return list(self.indices)
 
+    def reads_memory(self) -> bool:
+        return True
+
     @property
     def text(self) -> Text:
         return Text(f"{self.source.name}[{', '.join(map(str, self.indices)) or '()'}]")

@@ -36,6 +36,9 @@ class InstructionSet:
     masked_bits: int | None = None
     """The narrowest element, in bits, of masked loads and stores. `None` if there are none: masked
     accesses would become a branch for each lane."""
+    unmasks_loads: bool = False
+    """Whether LLVM may fold a masked load into an instruction with the same mask, and forget the
+    mask where it takes the load out again (LLVM 22)."""
     converts_f16: bool = True
     """Whether instructions convert between f16 and f32; otherwise LLVM would call a library."""
     saturates_vectors: bool = True

@@ -71,6 +71,7 @@ class AVX512(AVX2):
     vector_bits: int = 512
     vector_registers: int = 32
     masked_bits: int | None = 8
+    unmasks_loads: bool = True
     scales: bool = True
     model: MachineModel = ZEN_AVX512
 

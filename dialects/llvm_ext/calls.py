@@ -140,6 +140,7 @@ def _family(
 SIGNATURES: Mapping[str, Signature] = {
     **_family("fabs sqrt sin cos tan asin acos atan sinh cosh tanh", "F -> F", "F"),
     **_family("exp exp2 exp10 log log2 log10 canonicalize", "F -> F", "F"),
+    **_family("arithmetic.fence", "F -> F", "F"),
     **_family("floor ceil trunc rint nearbyint round roundeven", "F -> F", "F"),
     **_family("pow atan2 copysign maxnum minnum maximum minimum", "F F -> F", "F"),
     **_family("maximumnum minimumnum", "F F -> F", "F"),

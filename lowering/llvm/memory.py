@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from typing import cast
 
 from xdsl.dialects import llvm
-from xdsl.dialects.builtin import IntegerAttr, IntegerType, VectorType, i1, i8, i32, i64
+from xdsl.dialects.builtin import IntegerAttr, IntegerType, VectorType, f32, f64, i1, i8, i32, i64
 from xdsl.dialects.llvm import LLVMArrayType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ...dialects import llvm_ext, loops, rt
 from ...dialects.int_expr import Arg
-from ...dialects.llvm_ext.types import element_type
+from ...dialects.llvm_ext import CastKind
+from ...dialects.llvm_ext.types import element_type, like
 from ...dialects.sym import ExprArray, expr_array, exprs_of
 from ...dialects.tir.types import BufferType
 from ...runtime.memory import ALIGNMENT
@@ -25,6 +26,7 @@ from .types import (
     NE,
     PTR,
     Properties,
+    cast_kind,
     float_attr,
     gep_properties,
     lane_count,
@@ -54,9 +56,29 @@ def lower_load(f: FunctionBuilder, op: loops.LoadOp) -> None:
     else:
         args = (pointer, f.value(mask), zero(f, stored))
         loaded = f.intrinsic("llvm.masked.load", args, stored, layout.alignment)
+        if f.module.isa.unmasks_loads:
+            loaded = _fenced(f, loaded)
     if layout.is_bool:
         loaded = f.emit(llvm.ICmpOp, (loaded, zero(f, stored)), result.type, NE)
     f.define(result, loaded)
+
+
+def _fenced(f: FunctionBuilder, value: SSAValue) -> SSAValue:
+    """A value that LLVM does not fold into an instruction as its operand; see `unmasks_loads`.
+
+    Integers are fenced as floats of their size. Instructions for narrower ones have no such forms.
+    """
+    own, element, bitcast = value.type, element_type(value.type), cast_kind(CastKind.BITCAST)
+    if not isinstance(element, IntegerType):
+        return f.intrinsic("llvm.arithmetic.fence", (value,), own)
+    same_size = {32: f32, 64: f64}.get(element.bitwidth)
+    if same_size is None:
+        return value
+    type_ = like(own, same_size)
+    fenced = f.intrinsic(
+        "llvm.arithmetic.fence", (f.emit(llvm_ext.CastOp, (value,), type_, bitcast),), type_
+    )
+    return f.emit(llvm_ext.CastOp, (fenced,), own, bitcast)
 
 
 def _earliest(f: FunctionBuilder, root: SSAValue, level: int) -> int:

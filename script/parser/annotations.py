@@ -108,7 +108,8 @@ class AnnotationParser:
                 node, f'expected R.Prim("int64") or R.Prim(value=n), got {shown}'
             )
         element = element_type(self.exprs.dtype(given["dtype"]) if "dtype" in given else "int64")
-        return relax.PrimType.of(element, self._dim(given["value"]) if "value" in given else None)
+        value = self._number(given["value"]) if "value" in given else None
+        return relax.PrimType.of(element, value)
 
     def _tensor(self, node: ast.expr) -> TensorType:
         """``R.Tensor(shape, dtype, ndim=…)`` in every form."""
@@ -180,6 +181,13 @@ class AnnotationParser:
         return self.dims(node.value) if isinstance(node, ast.Starred) else [self._dim(node)]
 
     def _dim(self, node: ast.expr) -> IntExpr:
+        """As `_number`, at least 0 where it is known."""
+        dim = self._number(node)
+        if (constant := dim.constant) is not None and constant < 0:
+            raise self.exprs.error(node, f"expected a dim of at least 0, got {constant}")
+        return dim
+
+    def _number(self, node: ast.expr) -> IntExpr:
         """A number, an expression over symbols, or a string that declares its symbols."""
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             return self._named(node, node.value)
@@ -210,10 +218,7 @@ class AnnotationParser:
             raise self.exprs.error(
                 node, f"expected a dim to be a number, a symbol or a string, got '{shown}'"
             )
-        dim = dim_expr(value)
-        if (constant := dim.constant) is not None and constant < 0:
-            raise self.exprs.error(node, f"expected a dim of at least 0, got {constant}")
-        return dim
+        return dim_expr(value)
 
 
 def _head(node: ast.expr) -> ast.expr:

@@ -12,7 +12,6 @@ from ...dialects.parameters import value_hint
 from ...te.arithmetic import cast, convert, dim_expr
 from ...te.expr import Imm, IntrinCall, Load, PrimExpr, Value, Var
 from .buffers import Alias, Buffer, DataPointer
-from .expressions import reads_memory
 from .intrinsics import handle_type
 from .regions import HINTS, RegionParser
 from .script_calls import META
@@ -138,7 +137,7 @@ class BindingParser:
 
     def _computed(self, value: Any) -> Any:
         """A scalar read now, before any of the other names is bound or stored to."""
-        if isinstance(value, PrimExpr) and reads_memory(value):
+        if isinstance(value, PrimExpr) and value.reads_memory():
             return Value(self.statements.emitter.value(value), value.dtype)
         return value
 

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 from ...dialects.tir import HandleType
 from ...te.arithmetic import binary, const
-from ...te.expr import Imm, Load, PrimExpr
+from ...te.expr import Imm, PrimExpr
 from ...te.intrinsics import (
     boolean,
     if_then_else,
@@ -174,11 +174,6 @@ def _combine(op: _Operator, lhs: Any, rhs: Any) -> Any:
 
 def _shortcut(is_and: bool, lhs: PrimExpr, rhs: PrimExpr) -> PrimExpr:
     """Python's `and` and `or` guard their right side, which matters where it reads memory."""
-    if not reads_memory(rhs):
+    if not rhs.reads_memory():
         return logical_and(lhs, rhs) if is_and else logical_or(lhs, rhs)
     return if_then_else(lhs, rhs, const(False)) if is_and else if_then_else(lhs, const(True), rhs)
-
-
-def reads_memory(expr: PrimExpr) -> bool:
-    """Whether an expression has a load in it."""
-    return isinstance(expr, Load) or any(map(reads_memory, expr.children()))

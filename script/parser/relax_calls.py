@@ -63,6 +63,7 @@ class CallParser:
             "R.TupleGetItem": self._field,
             "R.shape": shapes.shape,
             "R.shape_of": shapes.shape_of,
+            "R.str": effects.string,
             "R.tensor_to_prim": shapes.tensor_to_prim,
             "R.tensor_to_shape": shapes.tensor_to_shape,
             "R.tuple": self._tuple,

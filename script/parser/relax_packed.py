@@ -41,6 +41,12 @@ class PackedCallParser:
         op = relax.CallPurePackedOp("vm.builtin.null_value", [], relax.ObjectType())
         return self.function.emit(op, node)
 
+    def string(self, node: ast.Call) -> SSAValue:
+        """``R.str("max")``, a string."""
+        if len(node.args) != 1 or node.keywords:
+            raise self.function.error(node, 'expected R.str("text")')
+        return self.function.emit(relax.StringOp(self.exprs.text(node.args[0])), node)
+
     def dtype(self, node: ast.Call) -> SSAValue:
         """``R.dtype("float32")``, the name of a dtype as a string."""
         if len(node.args) != 1 or node.keywords:

@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 import xrelax as tvm
+from xrelax.ir.equality import assert_structural_equal
+from xrelax.reference.check import CheckError
 from xrelax.script import from_source
 
 STEP = """
@@ -37,7 +39,9 @@ class M:
 
 
 def test_a_cache_is_created_changed_and_returned():
-    vm = tvm.relax.VirtualMachine(tvm.build(from_source(STEP)))
+    module = from_source(STEP)
+    assert_structural_equal(from_source(module.script()).op, module.op)
+    vm = tvm.relax.VirtualMachine(tvm.build(module))
     cache = vm["start"](np.ones((3, 2), "float32"))
     assert type(cache).__name__ == "AttentionKVCache"
     for count in (4, 5):
@@ -46,6 +50,12 @@ def test_a_cache_is_created_changed_and_returned():
         np.testing.assert_array_equal(total.numpy(), np.full(2, 3 + 2 * (count - 3)))
     with pytest.raises(ValueError, match=r"expected shape \(6, 2\) of the cache, got \(9, 2\)"):
         vm["step"](np.ones((1, 2), "float32"), cache, (9,))
+
+
+def test_checks_have_no_objects_to_pass():
+    message = "expected arguments that can be drawn, got an object as 'cache'"
+    with pytest.raises(CheckError, match=message):
+        tvm.build(from_source(STEP), check=True)
 
 
 ARGUMENTS = """
@@ -76,7 +86,9 @@ def test_arguments_that_are_no_tensors(check):
     tvm.register_func(
         "tests.fill", lambda y, s, z: z.copyfrom(y.numpy()[:, 0] + s[0]), override=True
     )
-    main = tvm.build(from_source(ARGUMENTS), check=check)["main"]
+    module = from_source(ARGUMENTS)
+    assert_structural_equal(from_source(module.script()).op, module.op)
+    main = tvm.build(module, check=check)["main"]
     seen.clear()
     x = np.arange(6, dtype="float32").reshape(3, 2)
     z, label = main(x, 7, 2.5)

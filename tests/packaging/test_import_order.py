@@ -57,6 +57,7 @@ ORDER = (
     "display.executables",
     "debugging",
     "meta_schedule",
+    "relax.alter_op_impl",
     "relax.codegen",
     "relax.legalize",
     "relax.pattern_registry",

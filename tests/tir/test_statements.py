@@ -139,7 +139,7 @@ VALUES = {
     "indices": "A[(vi * 3 + n) % 8] + T.max(vi, n)",
     "integers": "A[vi] // 3 + T.truncmod(A[vi], 7) + T.min(A[vi], 2)",
     "bits": "(A[vi] & 6 | 1) ^ T.popcount(A[vi]) << 2",
-    "bools": "T.Cast('int32', not A[vi] > 2 and A[vi] != 0)",
+    "bools": "T.Cast('int32', T.Or(T.And(not A[vi] > 2, A[vi] != 0), n < 3 and vi < n))",
     "floats": "T.Cast('int32', T.exp(-T.Cast('float32', A[vi])) + T.pow(F[vi], T.abs(F[vi])))",
     "data": "A[P[vi]] + P[vi]",
 }
