@@ -84,11 +84,11 @@ def _symbolic_weights(
     columns = size // 2 + 1 if onesided and not inverse else size
     rows = emitter.reshape(_numbers(emitter, count), [count, ONE])
     products = op("multiply", rows, _numbers(emitter, columns), dtype="int64")
-    turns = op("divide", op("mod", products, size, dtype="int64"), size)
+    turns = op("divide", op("floor_mod", products, size, dtype="int64"), size)
     angles, scale = op("multiply", turns, 2 * pi), op("power", size, exponent)
     if inverse and onesided:
         doubled = op("multiply", rows, 2, dtype="int64")
-        is_alone = op("equal", op("mod", doubled, size, dtype="int64"), 0, dtype="int64")
+        is_alone = op("equal", op("floor_mod", doubled, size, dtype="int64"), 0, dtype="int64")
         sides = emitter.op("where", is_alone, *(emitter.number(n, "float64") for n in (1, 2)))
         scale = op("multiply", sides, scale)
     cosines, waves = (op("multiply", op(name, angles), scale) for name in ("cos", "sin"))

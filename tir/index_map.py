@@ -36,12 +36,16 @@ class IndexMap:
     ) -> IndexMap:
         """The map that a function of indices is: it returns the new index, or a sequence of them.
 
-        `ndim` is the number of indices where the function takes any. Raises TypeError where that is
-        missing or another one, and for results that are no integer expressions. Indices are int64
-        whatever `index_dtype` says, and inverses are computed.
+        `ndim` is the number of indices where the function takes any: of ``lambda *outer, k:`` the
+        last index is `k`. Raises TypeError where that is missing or another one, and for results
+        that are no integer expressions. Indices are int64 whatever `index_dtype` says, and inverses
+        are computed.
         """
-        names = _parameters(mapping_function, ndim)
-        results = mapping_function(*[Index(IntExpr.of(Arg(i))) for i in range(len(names))])
+        names, last = _parameters(mapping_function, ndim)
+        indices = [Index(IntExpr.of(Arg(i))) for i in range(len(names))]
+        first = len(names) - len(last)
+        named = dict(zip(last, indices[first:], strict=True))
+        results = mapping_function(*indices[:first], **named)
         items = cast("Iterable[Any]", results if isinstance(results, list | tuple) else [results])
         found = IndexMap(_Map(tuple(names), tuple(dim_of(item) for item in items)))
         taken = found.symbols
@@ -125,13 +129,16 @@ class IndexMap:
     __repr__ = __str__
 
 
-def _parameters(function: Callable[..., Any], ndim: int | None) -> list[str]:
-    """A name for each index that a function takes."""
+def _parameters(function: Callable[..., Any], ndim: int | None) -> tuple[list[str], list[str]]:
+    """A name for each index that a function takes, and which of them are keywords: the last."""
     parameters = list(inspect.signature(function).parameters.values())
     names = [p.name for p in parameters if p.kind is not p.VAR_POSITIONAL]
+    last = [p.name for p in parameters if p.kind is p.KEYWORD_ONLY]
     takes_any = len(names) < len(parameters)
     if takes_any and ndim is None:
         raise TypeError("expected ndim for a function of any number of indices, got none")
     if ndim is not None and (len(names) > ndim or (len(names) < ndim and not takes_any)):
         raise TypeError(f"expected a map of {ndim} indices, got one of {', '.join(names)}")
-    return names + [f"i{n}" for n in range(len(names), ndim or 0)]
+    first = names[: len(names) - len(last)]
+    middle = [f"i{n}" for n in range(len(first), (ndim or 0) - len(last))]
+    return [*first, *middle, *last], last

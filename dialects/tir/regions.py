@@ -113,11 +113,21 @@ def root_buffer(buffer: SSAValue) -> SSAValue:
 
 def calls_on_memory(block: BlockOp) -> bool:
     """Whether a block passes buffers to functions; its declared regions are then its accesses."""
-    return any(
-        isinstance(op, OpaqueCallOp) and any(isinstance(a.type, BufferType) for a in op.args)
-        for op in block.body.block.walk()
-        if enclosing(op, BlockOp) is block
-    )
+    return bool(buffers_in_calls(block))
+
+
+def buffers_in_calls(block: BlockOp) -> set[SSAValue]:
+    """The buffers whose memory, or a part of it, a block passes to functions; views and sources."""
+    found: set[SSAValue] = set()
+    for op in block.body.block.walk():
+        if isinstance(op, OpaqueCallOp) and enclosing(op, BlockOp) is block:
+            for arg in op.args:
+                if isinstance(arg.type, BufferType):
+                    found.add(arg)
+                    while isinstance(arg.owner, MatchBufferOp):
+                        arg = arg.owner.source
+                        found.add(arg)
+    return found
 
 
 @dataclass
@@ -325,6 +335,8 @@ class _Detector:
 
     def _interval(self, index: IntExpr | None, dim: IntExpr) -> Interval:
         found = None if index is None else interval_of(index, self.ranges)
+        if found is None and index is not None and not self._is_varied(index):
+            found = Interval(index, index)  # such as ``i * n``
         if found is None:
             return Interval.range(0, dim)
         lower = ZERO if (found.lower.constant or 0) < 0 else found.lower

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from operator import index
 from typing import Any
 
@@ -25,6 +26,7 @@ from ..unsupported import Problem, Unsupported, UnsupportedError
 from .checks import verify_texts
 from .importer import Importer
 from .model import Model, read_model
+from .names import composed_dim, identifier, identifiers, unique
 from .scope import Failed, Scope
 from .tensor import Tensor
 from .weights import NarrowData, dtype_of_element, tensor_data
@@ -95,7 +97,7 @@ class OnnxImport:
         self.given = {i.name: i for i in graph.input if i.name not in constants}
         self.inputs = list(self.given)
         self.outputs = [o.name for o in graph.output]
-        self.names = _identifiers(self.inputs)
+        self.names = identifiers(self.inputs)
         """The names of parameters, by those of inputs."""
         self.entry, self.body = Block(), Block()
         self.emitter = Emitter(self.body)
@@ -132,7 +134,7 @@ class OnnxImport:
         if params:
             attrs["params"] = ArrayAttr([relax.DataAttr(data) for data in params.values()])
         names = [self.names[name] for name in parameters]
-        names += _identifiers(params, self.names.values()).values()
+        names += identifiers(params, self.names.values()).values()
         if self.importer.random is not None:
             names = self.importer.random.names(names)
         main = graph_function(
@@ -256,7 +258,19 @@ class OnnxImport:
             raise ValueError(f"expected dims of '{name}' that are sizes or names, got {dim!r}")
         return self._size(text)
 
+    @cached_property
+    def _named_dims(self) -> set[str]:
+        """The names of whole dims of parameters."""
+        found: set[Any] = set()
+        for name in self.given.keys() - self.values.keys():
+            dims = self.given[name].type.tensor_type.shape.dim
+            found |= set(self.shapes.get(name) or [d.dim_param for d in dims])
+        return {n for n in found if isinstance(n, str) and n.isidentifier()}
+
     def _size(self, name: str) -> IntExpr:
+        composed = composed_dim(name, self._named_dims)
+        if composed is not None:
+            return composed.substitute({Sym(n): self._size(n) for n in composed.symbols()})
         symbol = self._symbol(name)
         return IntExpr.of(self.sizes[symbol]) if symbol in self.sizes else sym(symbol)
 
@@ -264,26 +278,5 @@ class OnnxImport:
         verify_texts([name])
         if name not in self._symbols:
             taken = {*self._symbols.values(), *RESERVED}
-            self._symbols[name] = _unique(_identifier(name, "d"), taken)
+            self._symbols[name] = unique(identifier(name, "d"), taken)
         return self._symbols[name]
-
-
-def _identifiers(names: Sequence[str] | Mapping[str, Any], taken: Any = ()) -> dict[str, str]:
-    """An identifier for each name, all different."""
-    used, found = set(taken), dict[str, str]()
-    for name in names:
-        found[name] = _unique(_identifier(name, "input"), used)
-        used.add(found[name])
-    return found
-
-
-def _identifier(name: str, prefix: str) -> str:
-    text = "".join(c if c.isascii() and (c.isalnum() or c == "_") else "_" for c in name)
-    return text if text.isidentifier() else f"{prefix}_{text}".rstrip("_")
-
-
-def _unique(name: str, taken: Any) -> str:
-    found, number = name, 1
-    while found in taken:
-        found, number = f"{name}_{number}", number + 1
-    return found

@@ -24,6 +24,7 @@ from .export import decompositions
 from .graph import DROPPED, GETITEM, GraphImport, Input, submodule
 from .guards import Guards
 from .mutations import verify_mutations
+from .node_converters import by_overload
 from .nodes import live_nodes
 from .parameters import parameter_data
 from .registry import Converter, load_converters, load_converters_as_tvm, overload_name
@@ -54,10 +55,12 @@ def from_exported_program(
     single output is no tuple; with `no_bind_return_tuple` the tuple is created after the dataflow
     block. Symbols have the names of their `torch.export.Dim`, and their ranges are the attributes
     ``tir_var_lower_bound`` and ``tir_var_upper_bound``. `custom_convert_map` has converters for
-    more operators, by names such as "aten.sin.default". Operators without a converter are
-    decomposed. With TVM's option `run_ep_decomposition`, the module has the operators that TVM
-    imports: if it is true, those of PyTorch's default decompositions, which make slower kernels.
-    Symbols have PyTorch's own names then.
+    more operators, by names such as "aten.sin.default"; those by names such as "sin.default" have
+    TVM's form, ``converter(node, importer)`` with ``importer.env[node.args[0]]`` and
+    ``importer.block_builder.emit``. Operators without a converter are decomposed. With TVM's option
+    `run_ep_decomposition`, the module has the operators that TVM imports: if it is true, those of
+    PyTorch's default decompositions, which make slower kernels. Symbols have PyTorch's own names
+    then.
 
     A program that changes an input, as in-place operators do, must return the new value: the
     function then returns it without changing its argument, and an XRelaxWarning says so. Raises
@@ -65,7 +68,7 @@ def from_exported_program(
     """
     as_tvm = run_ep_decomposition is not None
     table = load_converters_as_tvm() if as_tvm else load_converters()
-    converters = {**table, **(custom_convert_map or {})}
+    converters = {**table, **by_overload(custom_convert_map)}
     imported = Program(exported_program, converters, core=bool(run_ep_decomposition))
     if as_tvm:
         imported.symbols = Symbols(None, imported.constraints, least_values=True)
@@ -96,6 +99,7 @@ class Program:
         *,
         core: bool = False,
     ):
+        _verify_dense(given.graph)
         self.converters = load_converters() if converters is None else converters
         self.program = self._decomposed(given, None) if core else given
         if any(overload_name(n.target) not in self.converters for n in _operators(self.graph)):
@@ -242,6 +246,18 @@ def argument_names(program: ExportedProgram) -> list[str] | None:
     if names is None or len(names) != positional.num_children + named.num_children:
         return None
     return [*names[: positional.num_children], *named.context]
+
+
+def _verify_dense(graph: fx.Graph) -> None:
+    """Raise UnsupportedError for sparse inputs and weights, on which decompositions may abort."""
+    values = {n: n.meta.get("val") for n in graph.nodes if n.op == "placeholder"}
+    problems = [
+        Problem("input", node.name, place(node), "a sparse tensor", "use to_dense() before")
+        for node, value in values.items()
+        if isinstance(value, torch.Tensor) and value.layout is not torch.strided
+    ]
+    if problems:
+        raise UnsupportedError(problems)
 
 
 def _drops(node: fx.Node) -> bool:

@@ -13,6 +13,7 @@ from .dtypes import torch_dtype
 from .export import exported_program
 from .exported_program import Program, structures
 from .graph import Input
+from .node_converters import by_overload
 from .registry import Converter, load_converters_as_tvm
 
 
@@ -44,7 +45,7 @@ def from_fx(
         exported = exported_program(model, examples, {}, None)
     converters = load_converters_as_tvm()
     del converters["aten.einsum.default"]  # its decomposition, to matmuls, is faster
-    program = Program(exported, {**converters, **(custom_convert_map or {})})
+    program = Program(exported, {**converters, **by_overload(custom_convert_map)})
     given = program.graph_import(keep_params_as_input, returned_inputs=True)
     count = len(program.parameters())
     renamed = [Input(n.node, f"inp_{i}") for i, n in enumerate(given.inputs[:count])]

@@ -31,7 +31,7 @@ from .guards import Guards
 from .known_reads import known_reads
 from .nodes import READS, live_nodes
 from .parameters import evaluated
-from .reals import real
+from .reals import real, truth
 from .registry import IGNORED_KEYWORDS, Converter, advice_for, load_converters, overload_name
 from .shapes import Symbols
 from .source_lines import location, place
@@ -274,6 +274,8 @@ class _Importer:
             return self.given.symbols.expr(node.meta["val"])
         if isinstance(node.meta.get("val"), torch.SymFloat):
             return real(self.context, node.meta["val"])
+        if isinstance(node.meta.get("val"), torch.SymBool):
+            return truth(self.context, node.meta["val"])
         return self.call(node)
 
     def size_or_constant(self, value: Any) -> Any:

@@ -10,21 +10,28 @@ which several j share.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from xdsl.ir import Operation, SSAValue
 
 from ...dialects import tir
-from ...dialects.int_expr import ONE, Arg
+from ...dialects.int_expr import ONE, Arg, IntExpr
 from ...dialects.nesting import operations_in
 from ...dialects.sym import exprs_of
 
 
-def dim_axes(block: tir.BlockOp, access: tir.LoadOp | tir.StoreOp) -> list[int | None]:
-    """For each dim the axis that its index is; `None` for other indices."""
+def dim_axes(
+    block: tir.BlockOp,
+    access: tir.LoadOp | tir.StoreOp,
+    indices: Sequence[IntExpr] | None = None,
+) -> list[int | None]:
+    """For each dim the axis that its index is; `None` for other indices.
+
+    `indices` are used instead of those of the access.
+    """
     axes: dict[SSAValue, int] = {var: number for number, var in enumerate(block.axis_vars)}
-    atoms = [index.as_atom for index in exprs_of(access.indices)]
+    atoms = [e.as_atom for e in (exprs_of(access.indices) if indices is None else indices)]
     return [axes.get(access.operands_[a.index]) if isinstance(a, Arg) else None for a in atoms]
 
 

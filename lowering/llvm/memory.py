@@ -6,7 +6,18 @@ from collections.abc import Sequence
 from typing import cast
 
 from xdsl.dialects import llvm
-from xdsl.dialects.builtin import IntegerAttr, IntegerType, VectorType, f32, f64, i1, i8, i32, i64
+from xdsl.dialects.builtin import (
+    IntegerAttr,
+    IntegerType,
+    VectorType,
+    f16,
+    f32,
+    f64,
+    i1,
+    i8,
+    i32,
+    i64,
+)
 from xdsl.dialects.llvm import LLVMArrayType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
@@ -66,15 +77,15 @@ def lower_load(f: FunctionBuilder, op: loops.LoadOp) -> None:
 def _fenced(f: FunctionBuilder, value: SSAValue) -> SSAValue:
     """A value that LLVM does not fold into an instruction as its operand; see `unmasks_loads`.
 
-    Integers are fenced as floats of their size. Instructions for narrower ones have no such forms.
+    Integers are fenced as floats of their size. Instructions for narrower ones, and for bfloat16,
+    have no such forms.
     """
     own, element, bitcast = value.type, element_type(value.type), cast_kind(CastKind.BITCAST)
-    if not isinstance(element, IntegerType):
+    if element in (f16, f32, f64):
         return f.intrinsic("llvm.arithmetic.fence", (value,), own)
-    same_size = {32: f32, 64: f64}.get(element.bitwidth)
-    if same_size is None:
+    if element not in (i32, i64):
         return value
-    type_ = like(own, same_size)
+    type_ = like(own, f32 if element == i32 else f64)
     fenced = f.intrinsic(
         "llvm.arithmetic.fence", (f.emit(llvm_ext.CastOp, (value,), type_, bitcast),), type_
     )

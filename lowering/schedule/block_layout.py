@@ -52,7 +52,8 @@ def transform_block_layout(block: tir.BlockOp, index_map: Placement) -> list[tir
     values = Values()
     loops = new_loops([f"ax{i}" for i in range(len(dims))], dims, values)
     bindings = [values.expr(loop.loop_var) for loop in loops]
-    bounds = undecided(moved.conditions(inverse, bindings, extents), values)
+    gaps = [] if moved.is_onto(extents) else moved.conditions(inverse, bindings, extents)
+    bounds = undecided(gaps, values)
     axes = [
         tir.Axis(kind, ZERO, dim, binding)
         for kind, dim, binding in zip(kinds, dims, bindings, strict=True)

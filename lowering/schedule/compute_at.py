@@ -147,8 +147,11 @@ def _plan(block: tir.BlockOp, loop: tir.ForOp) -> _Move:
     if any(a.min.data.args() or a.extent.data.args() for a in block.axes.data):
         raise ScheduleError(f"expected axes of {where} not to depend on loops", block)
     verify_covered(block)
-    nest_loops = [op for op in operations_in(nest) if isinstance(op, tir.ForOp)]
-    variables = {op.loop_var for op in nest_loops}
+    variables = {
+        op.loop_var
+        for op in ancestors(block)
+        if isinstance(op, tir.ForOp) and (op is nest or nest in ancestors(op))
+    }
     for op in operations_in(block):
         if op is not block and variables & set(op.operands):
             raise ScheduleError(f"expected {where} to use its axes instead of its loops", block)
@@ -238,7 +241,7 @@ def _apply(
     for position in order:
         axis = axes[position]
         part = parts.get(position, RequiredRange(axis.min, axis.extent))
-        binding = _only_value(simplify(part.min, ranges), ranges)
+        first = binding = _only_value(simplify(part.min, ranges), ranges)
         if part.extent != ONE or preserve_unit_loops:
             (loop,) = new_loops([_loop_name(block.axis_vars[position])], [part.extent], values)
             loop.location = block.location
@@ -248,7 +251,7 @@ def _apply(
             binding = binding + values.expr(loop.loop_var)
         bindings[position] = binding
         if position in parts:
-            bounds += _bounds_of(axis, part, binding, ranges)
+            bounds += _bounds_of(axis, part, first if part.extent == ONE else binding, ranges)
     insert_before(block, current, before if current is place else None)
     moved = [tir.Axis(a.kind, a.min, a.extent, bindings[i]) for i, a in enumerate(axes)]
     replace_regions(block, moved, values, bounds)

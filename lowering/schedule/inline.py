@@ -160,12 +160,15 @@ def defines(block: tir.BlockOp) -> Definition:
     return Definition(block, store, axes)
 
 
-def sole_store(block: tir.BlockOp) -> tir.StoreOp:
-    """The store of a block that computes one value; raises ScheduleError for any other block."""
+def sole_store(block: tir.BlockOp, with_predicates: bool = False) -> tir.StoreOp:
+    """The store of a block that computes one value; raises ScheduleError for any other block.
+
+    A block `with_predicates` does so where these hold.
+    """
     where = f"block '{block.block_name.data}'"
     if set(block.axis_kinds) - {"spatial"} or block.init is not None:
         raise ScheduleError(f"expected {where} to have spatial axes only", block)
-    if block.predicates.data:
+    if block.predicates.data and not with_predicates:
         raise ScheduleError(f"expected {where} to have no predicates", block)
     stores = [op for op in operations_in(block) if isinstance(op, tir.StoreOp)]
     others = [o for o in operations_in(block) if o is not block and not is_expression(o)]
@@ -180,19 +183,23 @@ def is_expression(op: Operation) -> bool:
 
 
 def accessed_axes(
-    block: tir.BlockOp, access: tir.LoadOp | tir.StoreOp
+    block: tir.BlockOp,
+    access: tir.LoadOp | tir.StoreOp,
+    indices: Sequence[IntExpr] | None = None,
 ) -> tuple[int | None, ...] | None:
     """For each dim the axis that indexes it and runs over all of it; `None` for other accesses.
 
-    Every axis of more than one value must be there, and none twice.
+    Every axis of more than one value must be there, and none twice. `indices` are used instead of
+    those of the access.
     """
     if uncovered_axis(block) is not None:
         return None
     type_ = access.buffer.type
     assert isinstance(type_, tir.BufferType)
     found: list[int | None] = []
-    axes = dim_axes(block, access)
-    for axis, index, dim in zip(axes, exprs_of(access.indices), type_.dims, strict=True):
+    indices = exprs_of(access.indices) if indices is None else indices
+    axes = dim_axes(block, access, indices)
+    for axis, index, dim in zip(axes, indices, type_.dims, strict=True):
         if axis is not None:
             bounds = block.axes.data[axis]
             if axis in found or bounds.min.data != ZERO or bounds.extent.data != dim:

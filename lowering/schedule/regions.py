@@ -9,12 +9,13 @@ from xdsl.ir import Operation, SSAValue
 from ...dialects import tir
 from ...dialects.attributes import to_attribute
 from ...dialects.bounds import never_negative
+from ...dialects.int_expr import ZERO
 from ...dialects.nesting import ancestors
 from ...dialects.sym import Values, exprs_of
 from ...dialects.tir.ranges import ranges_of
 from ...dialects.tir.regions import (
     EXPLICIT,
-    calls_on_memory,
+    buffers_in_calls,
     explicit_regions,
     infer_regions,
 )
@@ -25,8 +26,8 @@ from .annotations import annotate
 def refresh_around(ops: Iterable[Operation]) -> None:
     """Infer the regions of every block around the operations again, inner blocks first.
 
-    A root block without declared regions is unchanged, and so are blocks that pass memory to
-    functions.
+    A root block without declared regions is unchanged, and so is what a block declares of memory
+    that it passes to functions.
     """
     seen: dict[tir.BlockOp, int] = {}
     for op in ops:
@@ -34,7 +35,7 @@ def refresh_around(ops: Iterable[Operation]) -> None:
         for depth, block in enumerate(reversed(around)):
             seen[block] = depth
     for block in sorted(seen, key=lambda b: -seen[b]):
-        if (block.reads.data or block.writes.data) and not calls_on_memory(block):
+        if block.reads.data or block.writes.data:
             refresh_regions(block)
 
 
@@ -56,12 +57,22 @@ def regions_in(
     """The regions over `values` that a block accesses, as it would declare them.
 
     A reduction that declares the reads of its own results goes on to do so, and regions of
-    `annotate_buffer_access` are kept. The order of buffers is kept unless there are other ones.
+    `annotate_buffer_access` are kept, and those of memory that functions get. The order of buffers
+    is kept unless there are other ones.
     """
     with_results = any(b in block.write_buffers for b in block.read_buffers)
     found = infer_regions(block.body.block, values, with_results=with_results)
+    passed = buffers_in_calls(block)
     reads, writes = (
-        in_order(_kept(regions, _explicit(block, kind, values)), buffers)
+        in_order(
+            _kept(
+                _with_calls(
+                    regions, _rebased(block.regions_of(kind), block, values), passed, values
+                ),
+                _rebased(explicit_regions(block, kind), block, values),
+            ),
+            buffers,
+        )
         for regions, kind, buffers in zip(
             found, EXPLICIT, (block.read_buffers, block.write_buffers), strict=True
         )
@@ -92,15 +103,39 @@ def replace_regions(
             annotate(block, EXPLICIT[kind], to_attribute(numbers))
 
 
-def _explicit(block: tir.BlockOp, kind: str, values: Values) -> list[tir.BufferRegion]:
-    """The regions that are not inferred, over `values`."""
+def _with_calls(
+    inferred: Sequence[tir.BufferRegion],
+    declared: Sequence[tir.BufferRegion],
+    passed: set[SSAValue],
+    values: Values,
+) -> list[tir.BufferRegion]:
+    """The inferred regions, and what is declared of the memory that is passed to functions.
+
+    A buffer that is also accessed outside of what is declared counts as a whole.
+    """
+    known = {r.buffer: r for r in declared if r.buffer in passed}
+    known |= {r.buffer: r for r in inferred}
+    for region in declared:
+        if region.buffer in passed:
+            own, type_ = known.get(region.buffer), region.buffer.type
+            if own is not None and not contains(region, own, values):
+                assert isinstance(type_, tir.BufferType)
+                region = tir.BufferRegion(region.buffer, (ZERO,) * type_.rank, tuple(type_.dims))
+            known[region.buffer] = region
+    return list(known.values())
+
+
+def _rebased(
+    regions: Sequence[tir.BufferRegion], block: tir.BlockOp, values: Values
+) -> list[tir.BufferRegion]:
+    """The regions that a block declares over `values`."""
     return [
         tir.BufferRegion(
             r.buffer,
             tuple(values.rebase(e, block.numbering()) for e in r.mins),
             tuple(values.rebase(e, block.numbering()) for e in r.extents),
         )
-        for r in explicit_regions(block, kind)
+        for r in regions
     ]
 
 

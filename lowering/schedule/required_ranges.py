@@ -21,7 +21,6 @@ from ...dialects.tir.regions import infer_regions
 from ...dialects.tir.verify_access import buffer_text, uncovered_axis
 from ..analysis.iter_map import is_bijective, used_in
 from .blocks import ScheduleError, loaded_buffers, stored_buffers, uses_of
-from .inline import accessed_axes
 from .iterator_map import IteratorMap
 
 
@@ -70,18 +69,6 @@ def required_ranges(
     return parts
 
 
-def stored_axes_of(store: tir.StoreOp, block: tir.BlockOp) -> tuple[int | None, ...]:
-    """For each dim the axis of the block that indexes the store; else ScheduleError."""
-    axes = accessed_axes(block, store)
-    if axes is None:
-        raise ScheduleError(
-            f"expected block '{block.block_name.data}' to store each element of "
-            f"{buffer_text(store.buffer)} at its axes",
-            block,
-        )
-    return axes
-
-
 def _add_parts(
     parts: dict[int, RequiredRange],
     block: tir.BlockOp,
@@ -101,10 +88,11 @@ def _add_parts(
         stored = RequiredRange(region.mins[position], region.extents[position])
         axis = block.axis_vars.index(variable) if variable in block.axis_vars else None
         bounds = None if axis is None else block.axes.data[axis]
-        if bounds is None or bounds.min.data != ZERO or bounds.extent.data != dim * size:
+        is_inside = bounds is not None and is_non_negative(dim * size - bounds.extent.data)
+        if bounds is None or bounds.min.data != ZERO or not is_inside:
             if stored == RequiredRange(ZERO, dim) or dim == ONE:
                 continue  # all of the dim is complete, at whatever index
-            raise ScheduleError(message if axis is None else f"{message}, over all of it", block)
+            raise ScheduleError(message if axis is None else f"{message}, from 0 on", block)
         assert axis is not None
         whole = RequiredRange(bounds.min.data, bounds.extent.data)
         stored = RequiredRange(stored.min * size, stored.extent * size)
@@ -252,3 +240,27 @@ def keeps_in_range(writer: tir.BlockOp) -> bool:
         for case in cases_of_minimum(a.min.data + a.extent.data)
     }
     return all(b.rhs.data - b.lhs.data in room for b in writer.predicates.data)
+
+
+def extents_run(block: tir.BlockOp) -> list[IntExpr] | None:
+    """How many values of each axis a block runs for, from the first one on.
+
+    `None` where predicates do more than to end axes.
+    """
+    extents = [a.extent.data for a in block.axes.data]
+    for bound in block.predicates.data:
+        room = bound.rhs.data - bound.lhs.data
+        ends = [room + binding for binding in exprs_of(block.bindings)]
+        ended = [i for i, end in enumerate(ends) if not end.args()]
+        if not ended:
+            return None
+        for number in ended:
+            axis = block.axes.data[number]
+            count = ends[number] - axis.min.data
+            if ends[number] in cases_of_minimum(axis.min.data + axis.extent.data):
+                continue
+            if is_non_negative(count) and is_non_negative(extents[number] - count):
+                extents[number] = count
+            elif not is_non_negative(count - extents[number]):
+                return None
+    return extents

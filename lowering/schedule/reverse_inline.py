@@ -38,6 +38,7 @@ from .index_map import IndexMap
 from .index_values import add_predicates, undecided
 from .inline import Definition, drop_unused_buffer, sole_store
 from .regions import refresh_around
+from .required_ranges import extents_run
 from .stored_box import indices_over_axes
 
 
@@ -98,11 +99,13 @@ def _store(block: tir.BlockOp, is_complete: bool) -> tir.StoreOp:
 
     Raises ScheduleError for other blocks.
     """
-    store = sole_store(block)
-    used = indices_over_axes(store, block)
-    if used is not None and uncovered_axis(block) is None and wide_axes(block) <= set(used[0]):
+    store = sole_store(block, with_predicates=True)
+    used, extents = indices_over_axes(store, block), extents_run(block)
+    is_covered = uncovered_axis(block) is None and extents is not None
+    if used is not None and is_covered and wide_axes(block) <= set(used[0]):
         place = _place([block.axis_vars[axis] for axis in used[0]], used[1])
-        dims = [block.axes.data[axis].extent.data for axis in used[0]]
+        assert extents is not None
+        dims = [extents[axis] for axis in used[0]]
         if _has_inverse(place, dims) and (not is_complete or _covers(place, dims, store.buffer)):
             return store
     elements = "each element" if is_complete else "elements"
@@ -174,7 +177,9 @@ def _axes_of_element(
     if used is None:
         raise ScheduleError(f"{where} at indices over its axes alone", block)
     variables = [block.axis_vars[axis] for axis in used[0]]
-    dims = [block.axes.data[axis].extent.data for axis in used[0]]
+    extents = extents_run(block)
+    assert extents is not None  # as for its store
+    dims = [extents[axis] for axis in used[0]]
     place = _place(variables, used[1])
     try:
         inverse = place.inverse(dims)

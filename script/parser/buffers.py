@@ -43,6 +43,11 @@ class Buffer:
         """The dtype of the elements."""
         return self.type.dtype
 
+    @property
+    def elem_offset(self) -> Any:
+        """Where the first element is in the memory, in elements."""
+        return index_value(self.type.offset.data)
+
 
 @dataclass(eq=False)
 class Alias(Buffer):
@@ -61,11 +66,16 @@ class Alias(Buffer):
         flat = self.offset
         for index, stride in zip(indices, self.strides, strict=True):
             flat = flat + index * stride
-        found: list[PrimExpr] = []
-        for dim in reversed(self.base.shape[1:]):
-            found.insert(0, flat % dim)
-            flat = flat // dim
-        return [flat, *found] if self.base.shape else []
+        return unflattened(flat, self.base.shape)
+
+
+def unflattened(flat: PrimExpr, shape: Sequence[Any]) -> list[PrimExpr]:
+    """The indices of an element of a compact buffer from its number."""
+    found: list[PrimExpr] = []
+    for dim in reversed(shape[1:]):
+        found.insert(0, flat % dim)
+        flat = flat // dim
+    return [flat, *found] if shape else []
 
 
 @dataclass(frozen=True)
@@ -78,9 +88,16 @@ class BufferSlice:
 
 @dataclass(frozen=True)
 class DataPointer:
-    """``X.data``: the memory of a buffer, as external functions take it."""
+    """``X.data``: the memory of a buffer, as external functions take it.
+
+    ``X.access_ptr("r", offset=8, extent=4)`` starts at an element; the others do not change what
+    calls get. `extent` is the number of elements, `None` for all of them.
+    """
 
     buffer: Buffer
+    access_mask: str = "rw"
+    offset: Any = 0
+    extent: Any = None
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import math
+from collections.abc import Callable
 from typing import Any, cast
 
 from ...dialects.dtypes import element_type
@@ -11,7 +13,7 @@ from ...dialects.tir.calls import FIRST, INTRINSICS, LLVM_INTRINSICS, STATED
 from ...dialects.tir.types import GLOBAL
 from ...te.arithmetic import convert
 from ...te.expr import Address, ExternCall, Imm, IntrinCall, KernelCall, Load, PrimExpr
-from .buffers import Alias, Buffer, DataPointer
+from .buffers import Alias, Buffer, DataPointer, unflattened
 from .expr_reader import ExprReader
 from .scope import ModuleName
 
@@ -77,17 +79,44 @@ def _argument(exprs: ExprReader, node: ast.expr) -> Any:
     """A scalar, a string, a buffer for its memory, or the address of an element."""
     value = exprs.eval(node)
     if isinstance(value, DataPointer):
-        buffer = value.buffer
-        return _memory_of_alias(buffer) if isinstance(buffer, Alias) else buffer
+        return memory_at(value)
     return value if isinstance(value, str | Address) else exprs.expr(node)
 
 
-def _memory_of_alias(alias: Alias) -> Any:
-    """The memory that an alias begins with: that of its buffer, or from an element on."""
-    if isinstance(alias.offset, Imm) and not alias.offset.value:
-        return alias.base
-    first = [convert(0)] * alias.type.rank
-    return Address(alias.base, tuple(alias.base_indices(first)))
+def memory_at(pointer: DataPointer) -> Any:
+    """The buffer whose memory starts at a pointer, or the address of an element of it."""
+    buffer, offset = pointer.buffer, convert(pointer.offset)
+    if isinstance(buffer, Alias):
+        buffer, offset = buffer.base, buffer.offset + offset
+    if isinstance(offset, Imm) and not offset.value:
+        return buffer
+    if not buffer.type.is_dense:
+        raise ValueError(f"expected an element of the compact buffer, got '{buffer.name}'")
+    return Address(buffer, tuple(unflattened(offset, buffer.shape)))
+
+
+def access_pointer(buffer: Buffer) -> Callable[..., DataPointer]:
+    """The method ``X.access_ptr("r", offset=8, extent=4)`` of a buffer."""
+
+    def access_ptr(access_mask: str = "rw", *, offset: Any = 0, extent: Any = None) -> DataPointer:
+        if access_mask not in _MASKS:
+            raise ValueError(f"expected access_mask to be r, w or rw, got '{access_mask}'")
+        return DataPointer(buffer, access_mask, offset, extent)
+
+    return access_ptr
+
+
+_MASKS = {"r": 1, "w": 2, "rw": 3}
+
+
+def opaque_access(pointer: DataPointer) -> IntrinCall:
+    """``T.tvm_access_ptr`` of a pointer that is no argument: an access that is not known."""
+    memory, count = memory_at(pointer), pointer.extent
+    if count is None:
+        count = math.prod(pointer.buffer.shape, start=convert(1)) - pointer.offset
+    dtype = IntrinCall("type_annotation", (), pointer.buffer.dtype)
+    args = (dtype, memory, convert(0), convert(count), convert(_MASKS[pointer.access_mask]))
+    return IntrinCall("tvm_access_ptr", args, "handle")
 
 
 def retyped(exprs: ExprReader, node: ast.Call) -> IntrinCall | None:

@@ -22,6 +22,8 @@ Options = Callable[[ast.FunctionDef], "dict[str, bool] | None"]
 """The options of a function's decorator, `None` for one that is no graph function."""
 
 OLD_PREFIXES = ("relax.op.", "R.op.", "relax.")
+OTHER_NAMES = {"R.nn.attention_bias": "R.nn.attention"}
+"""Names that TVM's scripts have for calls with other operands."""
 
 
 class ExternName(str):
@@ -87,7 +89,8 @@ class RelaxReader(ABC):
         """The script path that a call calls, in today's spelling; empty for anything else."""
         path = self.exprs.path(node.func) if isinstance(node, ast.Call) else ""
         old = next((p for p in OLD_PREFIXES if path.startswith(p)), None)
-        return path if old is None else f"R.{path.removeprefix(old)}"
+        path = path if old is None else f"R.{path.removeprefix(old)}"
+        return OTHER_NAMES.get(path, path)
 
     def is_module_name(self, node: ast.expr) -> bool:
         """Whether a name stands for the module that is being parsed."""

@@ -18,6 +18,7 @@ from ..namespace import ScriptName
 from .buffers import Alias, Buffer, BufferSlice, DataPointer, EnvThread, describe_value
 from .expr_reader import ExprReader
 from .intrinsics import (
+    access_pointer,
     address_of,
     extern_call,
     handle_type,
@@ -51,11 +52,12 @@ def buffer_attribute(buffer: Buffer, name: str) -> Any:
     if name == "data":
         return DataPointer(buffer)  # `extern_call` refuses that of an alias
     if name == "access_ptr":
-        return lambda access_mask="rw": DataPointer(buffer)  # pyright: ignore
-    if name in ("shape", "strides", "dtype", "name"):
+        return access_pointer(buffer)
+    if name in ("shape", "strides", "dtype", "name", "elem_offset"):
         return getattr(buffer, name)
     raise ValueError(
-        f"expected access_ptr, data, dtype, name, shape or strides of a buffer, got '{name}'"
+        "expected access_ptr, data, dtype, elem_offset, name, shape or strides of a buffer, "
+        f"got '{name}'"
     )
 
 

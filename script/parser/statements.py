@@ -16,9 +16,9 @@ from ...te.expr import Address, ExternCall, Imm, PrimExpr
 from ...te.intrinsics import FUNCTIONS, boolean
 from .bindings import BindingParser
 from .blocks import BlockParser
-from .buffers import describe_statement
+from .buffers import DataPointer, describe_statement
 from .control import ControlParser
-from .intrinsics import kernel_name
+from .intrinsics import kernel_name, opaque_access
 from .loops import LoopParser
 from .macros import MacroParser
 from .scope import Scope
@@ -270,6 +270,9 @@ class StatementParser(StatementReader):
         value = self.exprs.eval(node)
         if isinstance(value, Address):
             self.emitter.address(value)
+            return
+        if isinstance(value, DataPointer):
+            self.emitter.extern_call(opaque_access(value))
             return
         expr = self.exprs.expr(node)
         if isinstance(expr, ExternCall):

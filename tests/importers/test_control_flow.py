@@ -70,6 +70,20 @@ def test_a_branch_on_data():
     assert compiled.debug(torch.ones(2, 3), reference="torch").first_bad is None
 
 
+def test_a_branch_on_sizes():
+    class BySize(torch.nn.Module):
+        def forward(self, x):
+            n = x.shape[0]
+            y = torch.cond(n > 4, lambda x: x + 1, lambda x: x - 1, (x,))
+            return y, torch.cond(torch.sym_not(n / 2 < 3.5), torch.sin, torch.cos, (x,))
+
+    compiled = xrelax.compile(
+        BySize(), (torch.randn(4, 3),), dynamic_shapes={"x": {0: BATCH}}, check=True
+    )
+    for length in (1, 4, 5, 6, 7):
+        is_equal(compiled, BySize(), torch.randn(length, 3))
+
+
 def test_a_loop_on_data():
     torch.manual_seed(0)
     model = Growth().eval()

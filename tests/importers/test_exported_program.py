@@ -274,6 +274,43 @@ def test_converter_of_ones_own():
     assert relax.build(mod)["main"](torch.ones(2))[0].numpy().tolist() == [2, 2]
 
 
+def test_converters_of_tvms_form():
+    """They get a node, and return an expression of the values of its arguments."""
+
+    class Products(torch.nn.Module):
+        def forward(self, x: Any, y: Any) -> Any:
+            return torch.cat([x, x * y], 0).view(y.shape[0] * 2, 3)
+
+    def weighted(node: Any, importer: Any) -> Any:
+        x, y = (importer.env[n] for n in node.args)
+        product = importer.block_builder.emit(relax.op.multiply(x, y), "product")
+        return relax.op.add(product, relax.op.sqrt(product))
+
+    def joined(node: Any, importer: Any) -> Any:
+        x, y = (importer.env[n] for n in node.args[0])
+        return importer.block_builder.emit(relax.op.concat([y, x], axis=0))
+
+    rows = {0: torch.export.Dim("n")}
+    shapes = {"x": rows, "y": rows}
+    x, y = torch.rand(4, 3), torch.rand(4, 3)
+    program = torch.export.export(Products(), (x, y), dynamic_shapes=shapes)
+    custom = {"mul.Tensor": weighted, "cat.default": joined}
+    mod = frontend.from_exported_program(program, custom_convert_map=custom)
+    assert "product" in mod.script()
+    (found,) = relax.build(mod)["main"](x, y)
+    torch.testing.assert_close(torch.from_dlpack(found), torch.cat([x * y + (x * y).sqrt(), x]))
+
+
+def test_sparse_tensors_are_refused():
+    class Product(torch.nn.Module):
+        def forward(self, x: Any, y: Any) -> Any:
+            return torch.sparse.mm(x, y)
+
+    program = torch.export.export(Product(), (torch.eye(3).to_sparse(), torch.ones(3, 2)))
+    with pytest.raises(ValueError, match=r"input \('x'\).*: a sparse tensor; use to_dense"):
+        frontend.from_exported_program(program)
+
+
 def test_program_from_a_file(tmp_path: Any):
     torch.export.save(exported(Perceptron(), torch.ones(4, 8), **dynamic()), tmp_path / "m.pt2")
     mod = frontend.from_exported_program(torch.export.load(tmp_path / "m.pt2"))

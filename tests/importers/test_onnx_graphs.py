@@ -8,6 +8,7 @@ from onnx_messages import message, node, small
 from onnx_models import model
 
 from xrelax.importers.onnx.compiled_model import compile_onnx
+from xrelax.importers.onnx.frontend import from_onnx
 
 
 @pytest.mark.parametrize("version", [0, -1, 29, 1 << 40])
@@ -257,3 +258,23 @@ def test_images_without_elements(mode):
     )
     compiled = compile_onnx(made, check=True)
     assert compiled(np.ones((2, 1, 4, 4), "float32")).shape == (2, 1, 0, 3)
+
+
+def test_dims_that_are_expressions_of_others():
+    inputs = {
+        "x": ("float32", ["A", "B"]),
+        "y": ("float32", ["A + B", "A / 2"]),
+        "z": ("float32", ["A - n"]),
+    }
+    nodes = [helper.make_node("Identity", [n], [f"{n}_copy"]) for n in inputs]
+    made = model(nodes, inputs, ["x_copy", "y_copy", "z_copy"], 17)
+    types = str(from_onnx(made)["main"].struct_info)
+    assert "R.Tensor((A + B, A // 2)" in types and "A___n" in types
+    compiled = compile_onnx(made)
+    x, y, z = (np.ones(shape, np.float32) for shape in ((5, 3), (8, 2), (7,)))
+    for found, given in zip(compiled.run(None, {"x": x, "y": y, "z": z}), (x, y, z), strict=True):
+        np.testing.assert_array_equal(found, given)
+    with pytest.raises(
+        ValueError, match=r"argument 'y' to have shape .A \+ B, A // 2. = .8, 2., got .9, 2."
+    ):
+        compiled.run(None, {"x": x, "y": np.ones((9, 2), np.float32), "z": z})

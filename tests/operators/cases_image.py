@@ -121,20 +121,22 @@ def grid_sample(x: Any, grid: Any, method: str, layout: str, **options: Any):
 
 
 def affine(d: Draw):
-    data = d.array((d.size(1), 2, 3), -2, 2)
-    return [data], {"size": d.pick((7, (2, 4), (5, 3)))}
+    size = d.pick((7, (2, 4), (5, 3), (2, 3, 4)))
+    rank = 3 if size == (2, 3, 4) else 2
+    data = d.array((d.size(1), rank, rank + 1), -2, 2)
+    return [data], {"size": size, "align_corners": d.chance(50)}
 
 
-def affine_grid(data: Any, size: Any):
+def affine_grid(data: Any, size: Any, align_corners: bool):
     sizes = (size, size) if isinstance(size, int) else size
-    grid = torch.nn.functional.affine_grid(data, (data.shape[0], 1, *sizes), align_corners=True)
+    grid = torch.nn.functional.affine_grid(data, (data.shape[0], 1, *sizes), align_corners)
     return grid.movedim(-1, 1)
 
 
 def affine_symbols(shapes: Any, attributes: Any) -> Any:
     """The batch and the sizes are symbolic, the matrices are not."""
     (data,), attributes = all_symbolic(shapes, attributes)
-    return [(data[0], 2, 3)], attributes
+    return [(data[0], *shapes[0][1:])], attributes
 
 
 CASES = (

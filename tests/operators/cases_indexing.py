@@ -6,6 +6,8 @@ import numpy as np
 from drawing import ALL, Draw
 from harness import Case, torch
 
+from xrelax.dialects.int_expr import sym
+
 
 def indices(d: Draw, shape, dim: int, beyond: int = 3):
     """Indices into a dim, counted from both ends, and some outside."""
@@ -91,8 +93,6 @@ def torch_gather_nd(data, index, batch_dims=0):
 
 def symbolic_but_last(shapes, attributes):
     """Symbols for all dims but the last one of the indices, which says how many there are."""
-    from xrelax.dialects.int_expr import sym
-
     names = {s: sym(f"n{s}") for shape in shapes for s in shape if s != 1}
     data, index = ([names.get(s, s) for s in shape] for shape in shapes)
     return [tuple(data), (*index[:-1], shapes[1][-1])], attributes
@@ -199,6 +199,29 @@ def some_zeros(d: Draw):
     return [array], {"size": (d.pick((0, 1, int(np.count_nonzero(array)), 30)),)}
 
 
+def slice_scatter(d: Draw):
+    shape = d.shape(1, 3)
+    axis, far = d.integer(-len(shape), len(shape) - 1), (1 << 63) - 1
+    start, end = (d.pick((-far, far)) if d.chance(15) else d.integer(-9, 9) for _ in range(2))
+    chosen = {"start": start, "end": end, "step": d.pick((1, 1, 2, 3)), "axis": axis}
+    length = len(range(shape[axis])[start : end : chosen["step"]])
+    src = [length if a == axis % len(shape) else s for a, s in enumerate(shape)]
+    return [d.array(shape), d.array(tuple(src))], chosen
+
+
+def torch_slice_scatter(x, src, start, end, step, axis):
+    return torch.slice_scatter(x, src, axis, start, max(end, -(1 << 62)), step)
+
+
+def symbolic_but_axis(shapes, attributes):
+    """Symbols for the dims that have no slice."""
+    axis = attributes["axis"] % len(shapes[0])
+    changed = [
+        tuple(s if a == axis else sym(f"n{s}") for a, s in enumerate(shape)) for shape in shapes
+    ]
+    return changed, attributes
+
+
 def positions(x, size):
     found, result = x.nonzero().T, torch.zeros(x.ndim, *size, dtype=torch.int64)
     count = min(found.shape[1], *size)
@@ -232,4 +255,11 @@ CASES = (
     ),
     Case("relax.scatter_nd", scatter_nd, torch_scatter_nd, ALL, symbolic=symbolic_scatter_nd),
     Case("relax.index_put", index_put, torch_index_put, ALL),
+    Case(
+        "relax.slice_scatter",
+        slice_scatter,
+        torch_slice_scatter,
+        ALL,
+        symbolic=symbolic_but_axis,
+    ),
 )

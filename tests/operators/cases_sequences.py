@@ -70,10 +70,4 @@ CASES = (
         lambda x, rate: (x, torch.ones_like(x)),
         FLOATS,
     ),
-    Case(
-        "relax.floor_mod",
-        lambda d: ([d.array(s := d.shape()), d.array(s, 1, 5)], {}),
-        lambda x, y: torch.remainder(x, y),
-        ("float32", "int32", "int64"),
-    ),
 )

@@ -85,7 +85,8 @@ SCALARS = [
     ("    Y[0].dtype = 1", "expected a name", "Y[0].dtype"),
     (
         "    Y[0] = X.size",
-        "expected access_ptr, data, dtype, name, shape or strides of a buffer, got 'size'",
+        "expected access_ptr, data, dtype, elem_offset, name, shape or strides of a buffer, "
+        "got 'size'",
         "X.size",
     ),
     (

@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 from programs import SHAPES, program
-from schedule_check import check_refused, check_schedule
+from schedule_check import body_text, check_refused, check_schedule, check_text
 
 from xrelax import relax
 from xrelax.script import from_source
+from xrelax.tir import Schedule
 
 BUFFERS = {"X": "({n}, {m})", "Y": "({n}, {n})"}
 PAIRS = """
@@ -85,3 +86,70 @@ def test_a_dim_that_the_iteration_stores_is_loaded_anywhere(at):
         ),
         "reverse_compute_at: expected block 'Y' to load 'S' at its axes",
     )
+
+
+MIRRORED = """
+    S = T.alloc_buffer((9, 5), "float32")
+    for i, j in T.grid(9, 5):
+        with T.block("S"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            S[8 - vi, vj] = X[vi, vj] + T.float32(1)
+    for i, j in T.grid(9, 5):
+        with T.block("Y"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            Y[vi, vj] = S[vi, vj] * T.float32(2)
+"""
+
+
+def test_a_producer_that_stores_from_the_end():
+    check_text(
+        program(MIRRORED, {"X": "(9, 5)", "Y": "(9, 5)"}),
+        lambda s: s.compute_at("S", s.split(s.get_loops("Y")[0], [None, 2])[0]),
+        """
+S = T.alloc_buffer((9, 5))
+for i in range(5):
+    for i_1, j in T.grid(2, 5):
+        with T.block("S"):
+            vi = T.axis.spatial(9, -i * 2 + i_1 + 7)
+            vj = T.axis.spatial(5, j)
+            T.where(-1 < -i * 2 + i_1 + 7)
+            S[-vi + 8, vj] = X[vi, vj] + T.float32(1)
+    for i_1, j in T.grid(2, 5):
+        with T.block("Y"):
+            vi = T.axis.spatial(9, i * 2 + i_1)
+            vj = T.axis.spatial(5, j)
+            T.where(i * 2 + i_1 < 9)
+            Y[vi, vj] = S[vi, vj] * T.float32(2)
+""",
+        native=True,
+    )
+
+
+TILES = """
+    S = T.alloc_buffer((12, 5), "float32")
+    for i, j in T.grid(12, 5):
+        with T.block("S"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            S[vi, vj] = X[vi, vj] + T.float32(1)
+    for i, j in T.grid(12, 5):
+        with T.block("Y"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            Y[vi, vj] = S[vi, vj] * T.float32(2)
+"""
+
+
+@pytest.mark.parametrize(("size", "tiles"), [(8, "i * 2 + i_o"), (6, "i + i_o")])
+def test_a_producer_of_tiles(size, tiles):
+    """Of tiles that begin elsewhere than parts, all that a part may be in are computed."""
+
+    def schedule(s: Schedule) -> None:
+        outer = s.blockize(s.split(s.get_loops("S")[0], [None, 4])[1])
+        s.compute_at(outer, s.split(s.get_loops("Y")[0], [None, size])[0])
+
+    sch = check_schedule(program(TILES, {"X": "(12, 5)", "Y": "(12, 5)"}), schedule)
+    assert f"""
+for i in range(2):
+    for i_o in range(2):
+        with T.block("S_o"):
+            vi_o = T.axis.spatial(3, {tiles})
+""" in body_text(sch)

@@ -4,6 +4,9 @@ import pytest
 from programs import chain, program
 from schedule_check import check_refused, check_schedule
 
+from xrelax.script import from_source
+from xrelax.tir import Schedule
+
 GATHER = """
     S = T.alloc_buffer((64,), "float32")
     for i in range(64):
@@ -74,3 +77,29 @@ def test_what_is_refused(which, ranges, message):
         lambda s: s.annotate_buffer_access("Y", 0, which, ranges),
         f"annotate_buffer_access: {message}",
     )
+
+
+CALLS = """
+@T.prim_func
+def main(X: T.Buffer((8,)), W: T.Buffer((4, 8)), Y: T.Buffer((8,))):
+    S = T.alloc_buffer((8,))
+    for i in range(8):
+        with T.block("S"):
+            vi = T.axis.spatial(8, i)
+            S[vi] = X[vi] * T.float32(2)
+    for i in range(8):
+        with T.block("Y"):
+            vi = T.axis.spatial(8, i)
+            T.reads(W[2, 0:8], S[vi])
+            T.writes(Y[vi])
+            T.evaluate(T.call_extern("void", "look", W.access_ptr("r", offset=16, extent=8)))
+            Y[vi] = S[vi] + T.float32(1)
+"""
+
+
+def test_blocks_keep_what_they_declare_of_memory_that_they_pass():
+    sch = Schedule(from_source(CALLS), debug_mask="all")
+    sch.compute_inline("S")
+    script = sch.mod.script()
+    assert "T.reads(W[2, 0:8], X[vi])" in script
+    assert 'T.call_extern("void", "look", T.address_of(W[2, 0]))' in script

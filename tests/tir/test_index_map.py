@@ -73,6 +73,8 @@ def test_maps():
     assert str(rows) == "T.index_map(lambda i, j: (i * n + j,))"
     assert str(rows.inverse((3, n))) == "T.index_map(lambda a0: (a0 // n, a0 % n))"
     assert tir.IndexMap.from_text("lambda i, j: [i * n + j]") == rows
+    tiled = tir.IndexMap.from_func(lambda *outer, k: [*outer, k // 4, k % 4], ndim=3)
+    assert str(tiled) == "T.index_map(lambda i0, i1, k: (i0, i1, k // 4, k % 4))"
     named = tir.IndexMap.from_func(lambda n: (n, tir.Var("n", "int64")))
     assert str(named) == "T.index_map(lambda n_0: (n_0, n))"
 

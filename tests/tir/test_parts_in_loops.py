@@ -226,3 +226,38 @@ for i in range(8):
         Y[vi] = X[vi] + T.float32(1)
 """,
     )
+
+
+SLICED = """
+    S = T.alloc_buffer((8, 4))
+    for i, j in T.grid(8, 4):
+        with T.block("S"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            S[vi, vj] = X[vi, vj] * T.float32(2)
+    for i, j in T.grid(3, 4):
+        with T.block("Y"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            Y[vi, vj] = S[vi, vj] + T.float32(1)
+"""
+
+
+def test_a_consumer_of_the_first_rows():
+    check_text(
+        program(SLICED, {"X": "(8, 4)", "Y": "(3, 4)"}),
+        lambda s: s.reverse_compute_at("Y", s.split(s.get_loops("S")[0], [None, 2])[0]),
+        """
+S = T.alloc_buffer((8, 4))
+for i in range(4):
+    for i_1, j in T.grid(2, 4):
+        with T.block("S"):
+            vi = T.axis.spatial(8, i * 2 + i_1)
+            vj = T.axis.spatial(4, j)
+            S[vi, vj] = X[vi, vj] * T.float32(2)
+    for i_1, j in T.grid(2, 4):
+        with T.block("Y"):
+            vi = T.axis.spatial(3, i * 2 + i_1)
+            vj = T.axis.spatial(4, j)
+            T.where(i * 2 + i_1 < 3)
+            Y[vi, vj] = S[vi, vj] + T.float32(1)
+""",
+    )

@@ -4,6 +4,8 @@ import pytest
 from programs import program
 from schedule_check import check_refused, check_text
 
+from xrelax.tir import Schedule
+
 SPLIT = """
     S = T.alloc_buffer(({n} * 4, {m}), "float32")
     for i, j in T.grid({n} * 4, {m}):
@@ -119,4 +121,29 @@ def test_a_producer_that_does_not_store_each_element_once_is_refused():
         part(4, "vi").replace("S[vi, vj] =", "S[vi // 2, vj] ="),
         lambda sch: sch.reverse_compute_inline("Y"),
         "reverse_compute_inline: expected block 'S' to store each element of 'S' once",
+    )
+
+
+@pytest.mark.parametrize(
+    ("rows", "condition"), [(8, "i * 3 + i_1 < 8"), (5, "i * 3 + i_1 < 8 and i * 3 + i_1 < 5")]
+)
+def test_blocks_that_run_under_predicates(rows, condition):
+    """Loops of either block may be split with a remainder."""
+
+    def schedule(sch: Schedule) -> None:
+        for name in "SY":
+            sch.split(sch.get_loops(name)[0], [None, 3])
+        sch.reverse_compute_inline("Y")
+
+    check_text(
+        part(rows, "vi"),
+        schedule,
+        f"""
+for i, i_1, j in T.grid(3, 3, 6):
+    with T.block("S"):
+        vi = T.axis.spatial(8, i * 3 + i_1)
+        vj = T.axis.spatial(6, j)
+        T.where({condition})
+        Y[vi, vj] = X[vi, vj] * T.float32(2) + T.float32(1)
+""",
     )

@@ -111,7 +111,7 @@ def test_variables_of_a_copy():
     [
         ("detail", "unroll: expected loop 'i' to have a constant extent to be unrolled, got n"),
         ("fast", "'tir.for': expected loop 'i' to have a constant extent to be unrolled, got n"),
-        ("none", "'unroll' does not apply"),
+        ("none", "'unroll' does not apply (not rendered)"),
     ],
 )
 def test_error_levels(level, text):

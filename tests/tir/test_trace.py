@@ -24,17 +24,17 @@ from xrelax.tir.schedule import (
 PRINTED = """\
 # from xrelax import tir
 def apply_trace(sch: tir.Schedule) -> None:
-    b0 = sch.get_block(name="Y", func_name="main")
-    l1, l2, l3 = sch.get_loops(block=b0)
-    v4, v5 = sch.sample_perfect_tile(loop=l2, n=2, max_innermost_factor=4, decision=[3, 4])
-    l6, l7 = sch.split(loop=l2, factors=[v4, v5], preserve_unit_iters=True, \
+  b0 = sch.get_block(name="Y", func_name="main")
+  l1, l2, l3 = sch.get_loops(block=b0)
+  v4, v5 = sch.sample_perfect_tile(loop=l2, n=2, max_innermost_factor=4, decision=[3, 4])
+  l6, l7 = sch.split(loop=l2, factors=[v4, v5], preserve_unit_iters=True, \
 disable_predication=False)
-    sch.reorder(l6, l3, l7)
-    sch.enter_postproc()
-    sch.vectorize(loop=l7)
-    v8 = sch.sample_categorical(candidates=[8, 16], probs=[0.5, 0.5], decision=1)
-    sch.annotate(block_or_loop=b0, ann_key="unit", ann_val=v8)
-    l9, = sch.split(loop=l1, factors=["n"], preserve_unit_iters=True, disable_predication=False)"""
+  sch.reorder(l6, l3, l7)
+  sch.enter_postproc()
+  sch.vectorize(loop=l7)
+  v8 = sch.sample_categorical(candidates=[8, 16], probs=[0.5, 0.5], decision=1)
+  sch.annotate(block_or_loop=b0, ann_key="unit", ann_val=v8)
+  l9, = sch.split(loop=l1, factors=["n"], preserve_unit_iters=True, disable_predication=False)"""
 
 
 def scheduled() -> Schedule:
@@ -68,7 +68,7 @@ def test_printed_as_python_that_runs():
 
 
 def test_an_empty_trace_is_a_function_too():
-    assert str(fresh().trace).endswith("    pass")
+    assert str(fresh().trace).endswith("None:\n  pass")
 
 
 def test_json_round_trip():
@@ -81,6 +81,19 @@ def test_json_round_trip():
     lines, decisions = json.loads(text)
     assert lines[3] == ["Split", ["l2", ["v4", "v5"]], [True, False], ["l6", "l7"]]
     assert decisions == [[2, [3, 4]], [7, 1]]
+
+
+def test_json_of_tvm():
+    """Factors are inputs of their own, and truth values numbers."""
+    lines = [
+        ["GetSBlock", [], ["Y", "main"], ["b0"]],
+        ["GetLoops", ["b0"], [], ["l1", "l2", "l3"]],
+        ["Split", ["l2", None, 4], [1, 0], ["l4", "l5"]],
+        ["Reorder", ["l5", "l4"], [], []],
+    ]
+    sch = fresh()
+    Trace.apply_json_to_schedule([lines, []], sch)
+    assert "for i, j, j_1, k in T.grid(n, 4, 3, p):" in sch.mod.script()
 
 
 def test_json_of_an_unknown_instruction():

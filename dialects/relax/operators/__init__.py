@@ -65,6 +65,7 @@ FAMILIES = (
     "scanning",
     "scattering",
     "selection",
+    "slice_scattering",
     "slicing",
     "sorting",
     "transposed_convolution",

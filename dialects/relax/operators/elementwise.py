@@ -183,8 +183,32 @@ def _floor_quotient(te: TensorLanguage, x: Any, y: Any, rest: Any) -> Any:
     return te.Select(y == 0, x / y, whole)
 
 
-class RemainderOp(ArithmeticOp, ABC):
-    """``lhs % rhs``, with the sign of `rhs`; 0 for integers divided by 0."""
+@irdl_op_definition
+class ModOp(ArithmeticOp):
+    """The remainder with the sign of `lhs`; `numpy.fmod`, `torch.fmod`.
+
+    0 for integers divided by 0.
+    """
+
+    name = "relax.mod"
+
+    @classmethod
+    def numpy_function(cls, lhs: NDArray[Any], rhs: NDArray[Any]) -> NDArray[Any]:
+        return np.fmod(lhs, rhs)
+
+    @classmethod
+    def combine(cls, te: TensorLanguage, lhs: Any, rhs: Any) -> Any:
+        return in_working_dtype(te.fmod, lhs, rhs)
+
+
+@irdl_op_definition
+class FloorModOp(ArithmeticOp):
+    """``lhs % rhs``, with the sign of `rhs`; `numpy.remainder`, `torch.remainder`.
+
+    0 for integers divided by 0.
+    """
+
+    name = "relax.floor_mod"
 
     @classmethod
     def numpy_function(cls, lhs: NDArray[Any], rhs: NDArray[Any]) -> NDArray[Any]:
@@ -196,23 +220,6 @@ class RemainderOp(ArithmeticOp, ABC):
     @classmethod
     def combine(cls, te: TensorLanguage, lhs: Any, rhs: Any) -> Any:
         return in_working_dtype(mod, lhs, rhs)
-
-
-@irdl_op_definition
-class ModOp(RemainderOp):
-    """``lhs % rhs``, with the sign of `rhs`; `numpy.remainder`, `torch.remainder`.
-
-    0 for integers divided by 0.
-    """
-
-    name = "relax.mod"
-
-
-@irdl_op_definition
-class FloorModOp(RemainderOp):
-    """`mod` under another name; `numpy.mod`."""
-
-    name = "relax.floor_mod"
 
 
 @irdl_op_definition

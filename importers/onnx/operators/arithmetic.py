@@ -91,18 +91,7 @@ def _aligned(converter: Callable[..., Tensor]) -> Callable[..., Tensor]:
 
 def divide(ctx: Context, a: Tensor, b: Tensor) -> Tensor:
     """``a / b``; integers truncate towards 0."""
-    if a.dtype in FLOATS:
-        return ctx.elementwise("divide", a, b)
-    quotient = Formula(ctx, ctx.elementwise("floor_divide", a, b))
-    if is_unsigned(a.dtype):
-        return quotient.tensor
-    return (quotient + _is_apart(Formula(ctx, a), b).to(a.dtype)).tensor
-
-
-def _is_apart(a: Formula, b: Tensor) -> Formula:
-    """Whether a quotient of signed integers has another value if it is truncated, not floored."""
-    differs = (a < 0).differs(Formula(a.context, b) < 0)
-    return differs & a.with_("mod", b).differs(0)
+    return ctx.elementwise("divide", a, b)
 
 
 def power(ctx: Context, x: Tensor, exponent: Tensor) -> Tensor:
@@ -186,14 +175,7 @@ def mean(ctx: Context, first: Tensor, *others: Tensor) -> Tensor:
 @converts("Mod")
 def modulo(ctx: Context, a: Tensor, b: Tensor, *, fmod: int = 0) -> Tensor:
     """The remainder, with the sign of `b`, or that of `a` with `fmod`."""
-    if not fmod or is_unsigned(a.dtype):
-        return ctx.elementwise("mod", a, b)
-    dividend = Formula(ctx, a)
-    if a.dtype not in FLOATS:
-        rest = dividend.with_("mod", b)
-        return (rest - b).where(_is_apart(dividend, b), rest).tensor
-    rest = dividend.apply("abs").with_("mod", ctx.emit("abs", b))
-    return (-rest).where(dividend < 0, rest).tensor
+    return ctx.elementwise("mod" if fmod else "floor_mod", a, b)
 
 
 @converts("BitShift")

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from ....dialects.int_expr import ONE, IntExpr
+from ....dialects.int_expr import IntExpr
 from ...unsupported import Unsupported
 from ..context import Context
-from ..formula import Formula
 from ..registry import converts
 from ..tensor import Tensor
-from .linear import matmul
 
 _METHODS = {
     "nearest": "nearest",
@@ -55,28 +51,5 @@ def affine_grid(ctx: Context, theta: Tensor, size: Tensor, *, align_corners: int
     if rank not in (2, 3) or theta.dims[1:] != [IntExpr.of(rank), IntExpr.of(rank + 1)]:
         given = ", ".join(map(str, theta.dims))
         raise ValueError(f"expected maps of 2 or 3 dims, got ({given}) for {rank} dims")
-    columns = [_coordinates(ctx, spatial, axis, theta.dtype, align_corners) for axis in range(rank)]
-    count = [ctx.broadcast(column, [*spatial, ONE]) for column in reversed(columns)]
-    ones = ctx.broadcast(ctx.number(1, theta.dtype), [*spatial, ONE])
-    points = ctx.emit("concat", *count, ones, axis=rank)
-    total = spatial[0]
-    for dim in spatial[1:]:
-        total = total * dim
-    flat = ctx.reshape(points, [total, rank + 1])
-    grid = matmul(ctx, flat, ctx.permute(theta, [0, 2, 1]))
-    return ctx.reshape(grid, [theta.dims[0], *spatial, rank])
-
-
-def _coordinates(
-    ctx: Context, spatial: Sequence[IntExpr], axis: int, dtype: str, align_corners: int
-) -> Tensor:
-    """The coordinates along a dim, in the shape of the whole."""
-    size = spatial[axis]
-    numbers = ctx.emit("arange", start=IntExpr.of(0), end=size, step=ONE, dtype="int64")
-    place = Formula(ctx, numbers).to(dtype) * 2
-    if align_corners:
-        found = place / Formula(ctx, ctx.number(size - 1, dtype)).at_least(1) - 1
-    else:
-        found = (place + 1) / size - 1
-    dims = [size if d == axis else ONE for d in range(len(spatial))]
-    return ctx.reshape(found.tensor, [*dims, ONE])
+    points = ctx.emit("image.affine_grid", theta, size=spatial, align_corners=bool(align_corners))
+    return ctx.permute(points, [0, *range(2, rank + 2), 1])

@@ -151,7 +151,7 @@ def tensor_scatter(
         "subtract", numbered(ctx, size), ctx.reshape(first, [*first.dims, ONE])
     )
     if mode == "circular":
-        offsets = ctx.elementwise("mod", offsets, ctx.number(size, "int64"))
+        offsets = ctx.elementwise("floor_mod", offsets, ctx.number(size, "int64"))
     rows = ctx.reshape(numbered(ctx, batch), [batch, ONE])
     taken = ctx.emit("index_tensor", new, rows, offsets)
     kept = _outside(ctx, offsets, new.dims[1])

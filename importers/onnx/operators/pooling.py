@@ -81,7 +81,7 @@ def _moved(
     """
     found: Any = 0
     for axis in reversed(range(len(own))):
-        place = index.with_("mod", own[axis]) - before[axis]
+        place = index.with_("floor_mod", own[axis]) - before[axis]
         others = spatial[:axis] if storage_order else spatial[axis + 1 :]
         found = place * reduce(mul, others, ONE) + found
         index = index.with_("floor_divide", own[axis])

@@ -182,7 +182,7 @@ def _reflected(
     dim = x.dims[axis]
     places = numbered(ctx, before + dim + after, -before)
     period = ctx.elementwise("maximum", ctx.number(dim * 2 - 2, "int64"), ctx.array(1, "int64"))
-    within = ctx.elementwise("mod", places, period)
+    within = ctx.elementwise("floor_mod", places, period)
     folded = ctx.elementwise("minimum", within, ctx.elementwise("subtract", period, within))
     return ctx.emit("take", x, folded, axis=axis)
 

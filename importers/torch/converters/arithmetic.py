@@ -86,9 +86,7 @@ def divide_rounding(ctx: Context, x: Any, other: Any, rounding_mode: str | None 
         return binary(ctx, "floor_divide", x, other, dtype)
     if dtype in FLOATS:
         return ctx.op("trunc", binary(ctx, "divide", x, other, dtype))
-    x, other = ctx.as_tensor(x, dtype), ctx.as_tensor(other, dtype)
-    rest = fmod(ctx, x, other)
-    return ctx.op("floor_divide", ctx.op("subtract", x, rest), other)
+    return binary(ctx, "divide", x, other, dtype)
 
 
 @converts("aten.floor_divide.default", "aten.floor_divide.Scalar")
@@ -106,11 +104,7 @@ def remainder(ctx: Context, x: Any, other: Any) -> Value:
 @converts("aten.fmod.Tensor", "aten.fmod.Scalar")
 def fmod(ctx: Context, x: Any, other: Any) -> Value:
     """The remainder with the sign of `x`."""
-    dtype = ctx.common_dtype(x, other)
-    x, other = (ctx.as_tensor(v, dtype) for v in (x, other))
-    rest = ctx.op("mod", ctx.op("abs", x), ctx.op("abs", other))
-    below = ctx.op("less", x, ctx.number(0, dtype))
-    return ctx.op("where", below, ctx.op("negative", rest), rest)
+    return binary(ctx, "mod", x, other)
 
 
 @converts("aten.maximum.default")

@@ -12,16 +12,15 @@ from operator import mul
 from typing import Any
 
 from ....dialects.dtypes import FLOATS
-from ....dialects.int_expr import ONE, ZERO, IntExpr
-from ....dialects.relax.operators.slicing import FAR
-from ...emitter import Value, axis_of, dims_of, dtype_of, is_tensor
+from ....dialects.int_expr import ONE, IntExpr
+from ...emitter import Value, dims_of, dtype_of, is_tensor
 from ..context import Context
 from ..registry import converts_as_tvm
 from .arithmetic import binary, power
+from .elementwise import clamp
 from .linear import scaled_sum
 from .manipulation import cat, repeat, squeeze
 from .reduction import Dims, axes_of, moment, reduced, truth, vector_norm
-from .slicing import select, slice_, split
 from .sorting import median_dim
 
 
@@ -29,6 +28,15 @@ from .sorting import median_dim
 def clip(ctx: Context, x: Value, min_val: Any = -1.0, max_val: Any = 1.0) -> Value:
     """`x` clamped to two bounds."""
     return ctx.op("clip", x, min=min_val, max=max_val)
+
+
+@converts_as_tvm("aten.clamp.default")
+def clamp_to_numbers(ctx: Context, x: Value, min: Any = None, max: Any = None) -> Value:
+    """`x` clamped to two bounds, of which one may be missing."""
+    are_numbers = all(isinstance(bound, int | float) for bound in (min, max))
+    if not are_numbers or ctx.dtype != dtype_of(x):
+        return clamp(ctx, x, min, max)
+    return ctx.op("clip", x, min=min, max=max)
 
 
 @converts_as_tvm("aten._prelu_kernel.default")
@@ -58,7 +66,7 @@ def matmul(ctx: Context, x: Value, other: Value) -> Value:
     return ctx.op("matmul", x, other)
 
 
-@converts_as_tvm("aten.addmm.default", "aten.baddbmm.default")
+@converts_as_tvm("aten.addmm.default", "aten.baddbmm.default", "aten._sparse_addmm.default")
 def addmm(ctx: Context, x: Value, mat1: Value, mat2: Value, beta: Any = 1, alpha: Any = 1) -> Value:
     """``beta * x + alpha * (mat1 @ mat2)``."""
     product = ctx.op("matmul", mat1, mat2)
@@ -108,47 +116,17 @@ def flip_each(ctx: Context, x: Value, dims: Sequence[int]) -> Value:
     return x
 
 
-@converts_as_tvm("aten.slice.Tensor")
-def slice_as_given(
-    ctx: Context, x: Value, dim: int = 0, start: Any = None, end: Any = None, step: int = 1
-) -> Value:
-    """``x[start:end:step]`` along a dim, with the bounds as they are given."""
-    axis = axis_of(dim, len(dims_of(x)))
-    first, last = 0 if start is None else start, FAR if end is None else end
-    whole = dims_of(x)[axis].constant
-    known = isinstance(first, int) and isinstance(last, int)
-    if not known or whole is None or (first == 0 and last >= whole and step == 1):
-        return slice_(ctx, x, dim, start, end, step)
-    return ctx.op("strided_slice", x, axes=[dim], begin=[first], end=[last], strides=[step])
-
-
-@converts_as_tvm("aten.select.int")
-def take(ctx: Context, x: Value, dim: int, index: Any) -> Value:
-    """The slice at one index of a dim."""
-    first, whole = IntExpr.of(index), dims_of(x)[dim]
-    if first.constant is not None and first.constant < 0:
-        first = first + whole
-    if first.constant is None:
-        return select(ctx, x, dim, index)
-    return ctx.op("take", x, ctx.number(first, "int64"), axis=dim)
-
-
-@converts_as_tvm("aten.split_with_sizes.default")
-def split_tensor(ctx: Context, x: Value, sizes: Any, dim: int = 0) -> tuple[Value, ...]:
-    """Consecutive parts along a dim."""
-    axis = axis_of(dim, len(dims_of(x)))
-    lengths = [ctx.symbols.expr(r.shape[axis]) for r in ctx.result]
-    ends = [sum(lengths[: n + 1], ZERO) for n in range(len(lengths) - 1)]
-    if not ends or any(not e.is_constant for e in ends):
-        return split(ctx, x, sizes, dim)
-    return ctx.fields(ctx.op("split", x, indices_or_sections=ends, axis=dim))
-
-
 @converts_as_tvm("aten.arange.start_step", "aten.arange.default", "aten.arange.start")
 def arange(ctx: Context, *bounds: Any, dtype: Any = None) -> Value:
     """``start, start + step, …`` before `end`, in the result's dtype."""
     start, end, step = (0, *bounds, 1) if len(bounds) == 1 else (*bounds, 1)[:3]
     return ctx.op("arange", start=start, end=end, step=step, dtype=ctx.dtype)
+
+
+@converts_as_tvm("prims.iota.default")
+def iota(ctx: Context, length: Any, *, start: Any, step: Any, **_: Any) -> Value:
+    """`length` integers from `start` on, by a step."""
+    return ctx.op("arange", start=start, end=start + length * step, step=step, dtype=ctx.dtype)
 
 
 @converts_as_tvm("aten.full.default", "aten.new_full.default", "aten.fill.Scalar")

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...emitter import Value, axis_of, dims_of, dtype_of
+from ...emitter import Value, dims_of, dtype_of
 from ..context import Context
 from ..registry import converts_as_tvm
 from .activation import prelu
 from .arithmetic import multiply
 from .manipulation import pixel_shuffle, squeeze
-from .slicing import narrow, split, unbind
+from .normalization import instance_norm, weights
 
 
 @converts_as_tvm("aten.linear.default")
@@ -67,36 +67,6 @@ def squeeze_all(ctx: Context, x: Value) -> Value:
     return squeeze(ctx, x)
 
 
-@converts_as_tvm("aten.split.Tensor", "aten.chunk.default")
-def split_evenly(ctx: Context, x: Value, sizes: Any, dim: int = 0) -> tuple[Value, ...]:
-    """Consecutive parts along a dim, which are equally long."""
-    axis, count = axis_of(dim, len(dims_of(x))), len(ctx.result)
-    lengths = {ctx.symbols.expr(r.shape[axis]).constant for r in ctx.result}
-    if count == 1 or len(lengths) != 1 or None in lengths:
-        return split(ctx, x, sizes, dim)
-    return ctx.fields(ctx.op("split", x, indices_or_sections=count, axis=dim))
-
-
-@converts_as_tvm("aten.unbind.int")
-def unbind_by_split(ctx: Context, x: Value, dim: int = 0) -> tuple[Value, ...]:
-    """The slices at all indices of a dim."""
-    axis, count = axis_of(dim, len(dims_of(x))), len(ctx.result)
-    if count == 1 or not dims_of(x)[axis].is_constant:
-        return unbind(ctx, x, dim)
-    parts = ctx.op("split", x, indices_or_sections=count, axis=dim)
-    return tuple(ctx.op("squeeze", ctx.field(parts, i), axis=[dim]) for i in range(count))
-
-
-@converts_as_tvm("aten.narrow.default")
-def slice_of_length(ctx: Context, x: Value, dim: int, start: Any, length: Any) -> Value:
-    """`length` elements along a dim."""
-    whole = dims_of(x)[dim].constant
-    if not isinstance(start, int) or not isinstance(length, int) or whole is None:
-        return narrow(ctx, x, dim, start, length)
-    first = start + whole if start < 0 else start
-    return ctx.op("strided_slice", x, axes=[dim], begin=[first], end=[first + length])
-
-
 @converts_as_tvm("aten.zeros_like.default", "aten.empty_like.default", "aten.zero.default")
 def zeros_like(ctx: Context, x: Value, *_: Any, **__: Any) -> Value:
     """Zeros in the shape of another tensor, also for an uninitialized result."""
@@ -107,3 +77,36 @@ def zeros_like(ctx: Context, x: Value, *_: Any, **__: Any) -> Value:
 def ones_like(ctx: Context, x: Value, *_: Any, **__: Any) -> Value:
     """Ones in the shape of another tensor."""
     return ctx.op("ones_like", x, dtype=None if ctx.dtype == dtype_of(x) else ctx.dtype)
+
+
+@converts_as_tvm("aten.instance_norm.default")
+def instance_norm_of_channels(
+    ctx: Context, x: Value, weight: Value | None, bias: Value | None, running_mean: Any,
+    running_var: Any, use_input_stats: bool, momentum: float, eps: float, cudnn_enabled: bool,
+) -> Value:  # fmt: skip
+    """Each channel of each sample normalized to mean 0 and variance 1, scaled and shifted."""
+    if not use_input_stats or running_mean is not None:
+        return instance_norm(
+            ctx, x, weight, bias, running_mean, running_var, use_input_stats, momentum, eps,
+            cudnn_enabled,
+        )  # fmt: skip
+    axes = list(range(2, len(dims_of(x))))
+    return _normalized(ctx, x, weight, bias, axes, eps)
+
+
+@converts_as_tvm("aten._native_batch_norm_legit.no_stats")
+def norm_by_own_statistics(
+    ctx: Context, x: Value, weight: Value | None, bias: Value | None, training: bool,
+    momentum: float, eps: float,
+) -> tuple[Any, None, None]:  # fmt: skip
+    """Each channel normalized over the batch; its statistics must be unused."""
+    axes = [a for a in range(len(dims_of(x))) if a != 1]
+    return _normalized(ctx, x, weight, bias, axes, eps), None, None
+
+
+def _normalized(
+    ctx: Context, x: Value, weight: Value | None, bias: Value | None, axes: Sequence[int],
+    eps: float,
+) -> Value:  # fmt: skip
+    scale, shift = weights(ctx, weight, bias, dims_of(x)[1:2], dtype_of(x))
+    return ctx.op("nn.instance_norm", x, scale, shift, channel_axis=1, axes=list(axes), epsilon=eps)

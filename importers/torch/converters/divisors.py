@@ -22,7 +22,7 @@ def gcd(ctx: Context, x: Value, other: Value) -> Value:
         large, small = own[1:]
         is_done = inner.op("equal", small, inner.number(0, dtype_of(small)))
         divisor = inner.op("where", is_done, inner.number(1, dtype_of(small)), small)
-        rest = inner.op("where", is_done, small, inner.op("mod", large, divisor))
+        rest = inner.op("where", is_done, small, inner.op("floor_mod", large, divisor))
         found = inner.op("where", is_done, large, small)
         return [_has_rest(inner, rest), found, rest], []
 

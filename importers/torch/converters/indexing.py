@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
+from operator import mul
 from typing import Any
 
 from ....dialects.int_expr import ONE
@@ -109,8 +111,10 @@ def _masked_put(ctx: Context, x: Value, indices: list[Value | None], values: Val
 def masked_scatter(ctx: Context, x: Value, mask: Value, source: Value) -> Value:
     """`x` with the elements of `source`, in their order, where the mask holds."""
     dims = ctx.dims
-    chosen = ctx.flat(ctx.broadcast(mask, dims))
-    before = ctx.op("cumsum", ctx.astype(chosen, "int64"), axis=0)
-    places = ctx.op("subtract", before, ctx.number(1, "int64"))
+    chosen = ctx.broadcast(mask, dims)
+    count = reduce(mul, dims, ONE).constant
+    dtype = "int32" if count is not None and count < 1 << 31 else "int64"
+    before = ctx.op("cumsum", ctx.flat(chosen), axis=0, dtype=dtype)
+    places = ctx.op("subtract", before, ctx.number(1, dtype))
     found = ctx.reshape(ctx.op("take", ctx.flat(source), places, axis=0), dims)
-    return ctx.op("where", ctx.reshape(chosen, dims), found, ctx.broadcast(x, dims))
+    return ctx.op("where", chosen, found, ctx.broadcast(x, dims))

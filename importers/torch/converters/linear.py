@@ -62,7 +62,7 @@ def grouped_mm(
     return ctx.op("grouped_matmul", x, weight, offs)
 
 
-@converts("aten.addmm.default")
+@converts("aten.addmm.default", "aten._sparse_addmm.default")
 def addmm(ctx: Context, x: Value, mat1: Value, mat2: Value, beta: Any = 1, alpha: Any = 1) -> Value:
     """``beta * x + alpha * (mat1 @ mat2)``."""
     weight = _transposed(mat2)

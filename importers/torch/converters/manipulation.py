@@ -166,6 +166,14 @@ def replication_pad(ctx: Context, x: Value, padding: Sequence[Any]) -> Value:
     return _padded(ctx, x, padding, "replicate")
 
 
+@converts("aten.pad.default")
+def pad(
+    ctx: Context, x: Value, pad: Sequence[Any], mode: str = "constant", value: Any = None
+) -> Value:
+    """Padding of the last dims by one of PyTorch's modes."""
+    return _padded(ctx, x, pad, mode, 0 if value is None else value)
+
+
 def _padded(ctx: Context, x: Value, pad: Sequence[Any], mode: str, value: Any = 0) -> Value:
     widths = [IntExpr.of(p).constant for p in pad]
     known = [w for w in widths if w is not None]
@@ -175,15 +183,21 @@ def _padded(ctx: Context, x: Value, pad: Sequence[Any], mode: str, value: Any = 
     pairs = [(0, 0)] * (len(dims) - len(known) // 2)
     pairs += list(zip(known[::2], known[1::2], strict=True))[::-1]
     margins = [max(w, 0) for pair in pairs for w in pair]
+    if mode == "circular":  # repeats what cropping leaves
+        x = _cropped(ctx, x, pairs)
     if any(margins):
         x = ctx.op("nn.pad", x, pad_width=margins, pad_mode=mode, pad_value=_number(value))
+    # Other padding may read cropped elements of the other side.
+    return x if mode == "circular" else _cropped(ctx, x, pairs)
+
+
+def _cropped(ctx: Context, x: Value, pairs: Sequence[tuple[int, int]]) -> Value:
     cut = [(max(-low, 0), max(-high, 0)) for low, high in pairs]
     if not any(low or high for low, high in cut):
         return x
-    # Padding of the other side may read cropped elements, so cropping comes last.
     begins = [low for low, _ in cut]
     ends = [d - high for d, (_, high) in zip(dims_of(x), cut, strict=True)]
-    axes = list(range(len(dims)))
+    axes = list(range(len(cut)))
     return ctx.op("strided_slice", x, axes=axes, begin=begins, end=ends, assume_inbound=True)
 
 

@@ -24,7 +24,7 @@ def filled(ctx: Context, value: float, dims: Sequence[IntExpr], dtype: str) -> V
     return ctx.constant(relax.TensorData.of(np.full(known, value, dtype), dtype))
 
 
-def _weights(
+def weights(
     ctx: Context, weight: Value | None, bias: Value | None, dims: Sequence[IntExpr], dtype: str
 ) -> tuple[Value, Value]:
     scale = filled(ctx, 1, dims, dtype) if weight is None else ctx.astype(weight, dtype)
@@ -39,7 +39,7 @@ def layer_norm(
 ) -> Value:  # fmt: skip
     """The last dims normalized to mean 0 and variance 1, scaled and shifted."""
     count = len(normalized_shape)
-    scale, shift = _weights(ctx, weight, bias, dims_of(x)[-count:], dtype_of(x))
+    scale, shift = weights(ctx, weight, bias, dims_of(x)[-count:], dtype_of(x))
     return ctx.op("nn.layer_norm", x, scale, shift, axes=list(range(-count, 0)), epsilon=eps)
 
 
@@ -59,7 +59,7 @@ def rms_norm(
 ) -> Value:  # fmt: skip
     """The last dims divided by their root mean square, and scaled."""
     count = len(normalized_shape)
-    scale, _ = _weights(ctx, weight, weight, dims_of(x)[-count:], dtype_of(x))
+    scale, _ = weights(ctx, weight, weight, dims_of(x)[-count:], dtype_of(x))
     epsilon = float(np.finfo("float32" if dtype_of(x) != "float64" else "float64").eps)
     return ctx.op(
         "nn.rms_norm",
@@ -77,7 +77,7 @@ def group_norm(
 ) -> Value:  # fmt: skip
     """Groups of channels normalized to mean 0 and variance 1, scaled and shifted."""
     dims = dims_of(x)
-    scale, shift = _weights(ctx, weight, bias, dims[1:2], dtype_of(x))
+    scale, shift = weights(ctx, weight, bias, dims[1:2], dtype_of(x))
     return ctx.op(
         "nn.group_norm", x, scale, shift, num_groups=num_groups, channel_axis=1,
         axes=list(range(2, len(dims))), epsilon=eps,
@@ -121,7 +121,7 @@ def batch_norm(
     if training:
         raise Unsupported("batch_norm in training mode", "call model.eval() before the export")
     dtype = dtype_of(x)
-    scale, shift = _weights(ctx, weight, bias, dims_of(x)[1:2], dtype)
+    scale, shift = weights(ctx, weight, bias, dims_of(x)[1:2], dtype)
     statistics = [ctx.astype(s, dtype) for s in (running_mean, running_var)]
     given: dict[str, Any] = {"axis": 1, "epsilon": eps, "momentum": momentum}
     return ctx.field(ctx.op("nn.batch_norm", x, scale, shift, *statistics, **given), 0)

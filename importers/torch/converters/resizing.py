@@ -117,3 +117,11 @@ def grid_sampler(
         padding_mode=("zeros", "border", "reflection")[padding_mode],
         layout=("NCHW", "NCDHW")[rank - 4], align_corners=align_corners,
     )  # fmt: skip
+
+
+@converts("aten.affine_grid_generator.default")
+def affine_grid(ctx: Context, theta: Value, size: Any, align_corners: bool) -> Value:
+    """The points of a regular grid that affine maps move, with the coordinates last."""
+    spatial = ctx.dims[1:-1]
+    points = ctx.op("image.affine_grid", theta, size=spatial, align_corners=align_corners)
+    return ctx.permute(points, [0, *range(2, len(spatial) + 2), 1])

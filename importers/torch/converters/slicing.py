@@ -178,7 +178,8 @@ def slice_scatter(
     first = _first(start, dims_of(x)[axis])
     _verify_length(ctx, x, src, axis, first, end, step)
     if step != 1:
-        return _spread(ctx, x, src, axis, first, step)
+        bounds = {"start": first, "end": FAR if end is None else end, "step": step}
+        return ctx.op("slice_scatter", x, src, axis=axis, **bounds)
     return _replaced(ctx, x, src, axis, first)
 
 
@@ -194,20 +195,6 @@ def _verify_length(
     if length is not None:
         dims[axis] = IntExpr.of(max(length, 0))
         ctx.match(src, relax.TensorType.of(dims, element_type(dtype_of(src))))
-
-
-def _spread(ctx: Context, x: Value, src: Value, axis: int, first: IntExpr, step: int) -> Value:
-    """`x` with each `step`-th element from `first` on replaced by the next one of `src`."""
-    dim, length = dims_of(x)[axis], dims_of(src)[axis]
-    every, zero, count = (ctx.number(n, "int64") for n in (step, 0, length))
-    offset = ctx.op("arange", start=ZERO - first, end=dim - first, step=1, dtype="int64")
-    place = ctx.op("floor_divide", offset, every)
-    chosen = ctx.op("equal", ctx.op("mod", offset, every), zero)
-    for inside in (ctx.op("less_equal", zero, place), ctx.op("less", place, count)):
-        chosen = ctx.op("logical_and", chosen, inside)
-    found = ctx.op("take", src, ctx.op("maximum", place, zero), axis=axis)
-    dims = [dim if a == axis else IntExpr.of(1) for a in range(len(dims_of(x)))]
-    return ctx.op("where", ctx.reshape(chosen, dims), found, x)
 
 
 @converts("aten.select_scatter.default")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import prod
 from typing import Any
 
 from ....dialects import relax
@@ -124,11 +125,14 @@ def _avg_pool(spatial: int) -> Callable[..., Value]:
         ctx: Context, x: Value, kernel_size: Any, stride: Any = None, padding: Any = 0,
         ceil_mode: bool = False, count_include_pad: bool = True, divisor_override: Any = None,
     ) -> Value:  # fmt: skip
-        size = each(kernel_size, spatial)
+        size, margins = each(kernel_size, spatial), each(padding, spatial) * 2
+        whole = not ceil_mode and (count_include_pad or not any(margins))
+        if whole and divisor_override == prod(size):  # what every window is divided by
+            divisor_override = None
         return pool(
             ctx, f"nn.avg_pool{spatial}d", x, spatial,
             pool_size=size, strides=_strides(stride, size, spatial),
-            padding=each(padding, spatial) * 2, ceil_mode=ceil_mode,
+            padding=margins, ceil_mode=ceil_mode,
             count_include_pad=count_include_pad, divisor_override=divisor_override,
         )  # fmt: skip
 

@@ -195,7 +195,7 @@ class Primitives:
     def _rendered(self, kind: InstructionKind, error: ScheduleError) -> ScheduleError:
         if self.error_render_level == "fast":
             return error
-        message = f"'{kind.method}' does not apply"
+        message = f"'{kind.method}' does not apply (not rendered)"
         if self.error_render_level == "detail":
             message = f"{kind.method}: {error.message}"
         new = ScheduleError(message)

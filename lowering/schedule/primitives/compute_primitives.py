@@ -30,9 +30,10 @@ class ComputePrimitives(Primitives):
 
         The block moves right before its first consumer; for `index` -2, to the first possible
         position; for `index` 0 or more, before the statement of this number. `preserve_unit_loops`
-        keeps new loops of one iteration. The block stores to a scratch buffer at its axes;
-        reduction axes keep their whole range. For a loop of `sample_compute_location`, "inline"
-        inlines the block and "root" does nothing. Raises ScheduleError if the result could differ.
+        keeps new loops of one iteration. The block stores to a scratch buffer at its axes, possibly
+        from the end, or in tiles as a blockized one; reduction axes keep their whole range. For a
+        loop of `sample_compute_location`, "inline" inlines the block and "root" does nothing.
+        Raises ScheduleError if the result could differ.
         """
         place = self.state.resolve(loop)
         if place == "inline":
@@ -74,9 +75,10 @@ class ComputePrimitives(Primitives):
     def reverse_compute_inline(self, block: BlockRV | str) -> None:
         """Inline a block into the producer of the scratch buffer that it loads.
 
-        All axes of both blocks are spatial. The producer gets predicates for elements that the
-        block does not load. Raises ScheduleError for other blocks, if several blocks store to the
-        buffer or load it, and if the indices of the load do not determine the axes of the block.
+        All axes of both blocks are spatial; predicates only end axes, as those of a split do. The
+        producer gets predicates for elements that the block does not load. Raises ScheduleError for
+        other blocks, if several blocks store to the buffer or load it, and if the indices of the
+        load do not determine the axes of the block.
         """
         reverse_compute_inline(self.block(block))
 

@@ -24,12 +24,13 @@ not change the module. The counterparts in TVM are ``InstructionKind`` and ``Ins
 from __future__ import annotations
 
 import inspect
+import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial, wraps
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, cast, overload
 
-from .random_variables import RandomVariable
+from .random_variables import SEQUENCES, RandomVariable
 from .trace_text import Code as Code
 from .trace_text import python_text
 
@@ -73,6 +74,16 @@ class InstructionKind:
     def is_input(self, parameter: str) -> bool:
         """Whether a parameter takes variables."""
         return "RV" in str(self.signature.parameters[parameter].annotation)
+
+    def is_list(self, parameter: str) -> bool:
+        """Whether a parameter takes a list, or any number of arguments."""
+        annotation = str(self.signature.parameters[parameter].annotation)
+        return parameter == self.variadic or annotation.startswith(SEQUENCES)
+
+    def given(self, parameter: str, value: Any) -> Any:
+        """The value of a parameter, for which 0 and 1 are truth values if it takes these."""
+        is_truth = str(self.signature.parameters[parameter].annotation) == "bool"
+        return bool(operator.index(value)) if is_truth and hasattr(value, "__index__") else value
 
     def default_of(self, parameter: str) -> Any:
         """The default value of a parameter; `inspect.Parameter.empty` if it has none."""
@@ -124,8 +135,9 @@ class Instruction:
     ):
         """A call from its `inputs` and `attrs`, each in the order of the parameters.
 
-        Attributes at the end may be left out where parameters have defaults. Raises ValueError for
-        another number of them.
+        Attributes at the end may be left out where parameters have defaults. The elements of a
+        list that is the last input may be inputs of their own, and truth values numbers, as TVM
+        writes them. Raises ValueError for another number of them.
         """
         names = [p for p in kind.parameters if p != DECISION]
         given = {True: inputs, False: attrs}
@@ -134,12 +146,15 @@ class Instruction:
         for is_input, what in ((True, "inputs"), (False, "attrs")):
             own = [p for p in names if kind.is_input(p) == is_input]
             values = list(given[is_input])
+            rest = values[len(own) - 1 :] if is_input and own and kind.is_list(own[-1]) else []
+            if len(rest) > 1 or any(isinstance(r, RandomVariable) for r in rest):
+                values[len(own) - 1 :] = [rest]
             values += [kind.default_of(p) for p in own[len(values) :] if not kind.is_required(p)]
             if len(values) != len(own):
                 raise ValueError(
                     f"{kind.name}: expected {what} ({', '.join(own)}), got {len(given[is_input])}"
                 )
-            self.arguments |= dict(zip(own, values, strict=True))
+            self.arguments |= {p: kind.given(p, v) for p, v in zip(own, values, strict=True)}
         self.arguments = {p: self.arguments.get(p, decision) for p in kind.parameters}
 
     @classmethod

@@ -185,7 +185,7 @@ class Trace:
 
     def __str__(self) -> str:
         head = ["# from xrelax import tir", "def apply_trace(sch: tir.Schedule) -> None:"]
-        return "\n".join([*head, *_indented(self.as_python())])
+        return "\n".join([*head, *_indented(self.as_python(), "  ")])  # as TVM prints it
 
     def __repr__(self) -> str:
         return str(self)
@@ -210,5 +210,5 @@ def _renamed(value: Any, known: Mapping[RandomVariable, RandomVariable]) -> Any:
     return value
 
 
-def _indented(lines: Sequence[str]) -> list[str]:
-    return [f"    {line}" for line in lines or ["pass"]]
+def _indented(lines: Sequence[str], margin: str = "    ") -> list[str]:
+    return [margin + line for line in lines or ["pass"]]

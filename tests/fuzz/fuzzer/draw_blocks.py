@@ -194,7 +194,12 @@ def compute_at(draw: Choice, blocks: Blocks) -> Steps:
             options.append(("preserve_unit_loops", True))
         if draw.chance(20):
             options.append(("index", draw.pick((-2, 0))))
-        yield Step("compute_at", (first.at, draw.pick(second.loops).at), tuple(options))
+        producer = first
+        if draw.chance(25) and first.loops:  # a block of tiles
+            yield Step("split", (at(first, 0), (None, draw.pick((2, 3, 4)))))
+            after = yield Step("blockize", (at(first, 1),))
+            producer = next(iter(new_blocks(blocks, after)), first)
+        yield Step("compute_at", (producer.at, draw.pick(second.loops).at), tuple(options))
 
 
 @drawer("chain")
@@ -261,7 +266,10 @@ def compute_inline(draw: Choice, blocks: Blocks) -> Steps:
 
 @drawer("chain")
 def reverse_compute_inline(draw: Choice, blocks: Blocks) -> Steps:
-    for _, second in draw.one([p for p in pairs(blocks) if "reduce" not in p[1].roles]):
+    for first, second in draw.one([p for p in pairs(blocks) if "reduce" not in p[1].roles]):
+        for block in (first, second):
+            if draw.chance(15) and block.loops:  # predicates of what may be no whole tile
+                yield Step("split", (at(block, 0), (None, draw.pick((2, 3, 4)))))
         yield Step("reverse_compute_inline", (second.at,))
 
 

@@ -15,11 +15,13 @@ relax.func @resizes(%x0: !relax.tensor<[n, c, w], f32>, %x1: !relax.tensor<[n, h
 
 // -----
 
-// A regular grid under affine transformations.
+// Regular grids of a plane and of a volume under affine transformations.
 // CHECK-LABEL: @grids
-relax.func @grids(%t: !relax.tensor<[n, 2, 3], f32>, %s: !relax.shape<[h, w]>) -> !relax.tensor<[n, 2, h, w], f32> {
+relax.func @grids(%t: !relax.tensor<[n, 2, 3], f32>, %v: !relax.tensor<[n, 3, 4], f32>, %s: !relax.shape<[h, w]>) -> !relax.tensor<[n, 2, h, w], f32> {
   // CHECK: %0 = relax.image.affine_grid %t {size = [#sym.expr<h>, #sym.expr<w>]} : !relax.tensor<[n, 2, 3], f32> -> !relax.tensor<[n, 2, h, w], f32>
   %0 = relax.image.affine_grid %t {size = [#sym.expr<h>, #sym.expr<w>]} : !relax.tensor<[n, 2, 3], f32> -> !relax.tensor<[n, 2, h, w], f32>
+  // CHECK: %1 = relax.image.affine_grid %v {size = [#sym.expr<4>, #sym.expr<h>, #sym.expr<w>], align_corners = false}
+  %1 = relax.image.affine_grid %v {size = [#sym.expr<4>, #sym.expr<h>, #sym.expr<w>], align_corners = false} : !relax.tensor<[n, 3, 4], f32> -> !relax.tensor<[n, 3, 4, h, w], f32>
   relax.return %0 : !relax.tensor<[n, 2, h, w], f32>
 }
 

@@ -40,9 +40,9 @@ relax.func @main(%x: !relax.tensor<[n, 3, 3], f32>) -> !relax.tensor<[n, 2, 4, 4
 
 // -----
 
-// CHECK: expected size of 'relax.image.affine_grid' to be 1 or 2 numbers, got 3
+// CHECK: expected size of 'relax.image.affine_grid' to be 1 to 3 numbers, got 4
 relax.func @main(%x: !relax.tensor<[n, 2, 3], f32>) -> !relax.tensor<[n, 2, 4, 4], f32> {
-  %0 = relax.image.affine_grid %x {size = [#sym.expr<4>, #sym.expr<4>, #sym.expr<4>]} : !relax.tensor<[n, 2, 3], f32> -> !relax.tensor<[n, 2, 4, 4], f32>
+  %0 = relax.image.affine_grid %x {size = [#sym.expr<4>, #sym.expr<4>, #sym.expr<4>, #sym.expr<4>]} : !relax.tensor<[n, 2, 3], f32> -> !relax.tensor<[n, 2, 4, 4], f32>
   relax.return %0 : !relax.tensor<[n, 2, 4, 4], f32>
 }
 

@@ -83,3 +83,13 @@ relax.func @sampling(%p: !relax.tensor<[b, 5], f32>, %u: !relax.tensor<[n, 1], f
   %1 = relax.wrap_param %0 {dtype = i32} : !relax.tensor<[n, 1], i32> -> !relax.tensor<[n, 1], i32>
   relax.return %1 : !relax.tensor<[n, 1], i32>
 }
+
+// Slices that other tensors replace.
+// CHECK-LABEL: @slices
+relax.func @slices(%x: !relax.tensor<[n + 1, 8], f32>, %s: !relax.tensor<[n + 1, 3], f32>, %r: !relax.tensor<[n, 8], f32>) -> !relax.tensor<[n + 1, 8], f32> {
+  // CHECK: %0 = relax.slice_scatter %x, %s {start = #sym.expr<1>, end = #sym.expr<7>, step = 2 : i64, axis = 1 : i64} : !relax.tensor<[n + 1, 8], f32>, !relax.tensor<[n + 1, 3], f32> -> !relax.tensor<[n + 1, 8], f32>
+  %0 = relax.slice_scatter %x, %s {start = #sym.expr<1>, end = #sym.expr<7>, step = 2 : i64, axis = 1 : i64} : !relax.tensor<[n + 1, 8], f32>, !relax.tensor<[n + 1, 3], f32> -> !relax.tensor<[n + 1, 8], f32>
+  // CHECK: %1 = relax.slice_scatter %0, %r {start = #sym.expr<0>, end = #sym.expr<-1>}
+  %1 = relax.slice_scatter %0, %r {start = #sym.expr<0>, end = #sym.expr<-1>} : !relax.tensor<[n + 1, 8], f32>, !relax.tensor<[n, 8], f32> -> !relax.tensor<[n + 1, 8], f32>
+  relax.return %1 : !relax.tensor<[n + 1, 8], f32>
+}

@@ -157,3 +157,27 @@ relax.func @main(%p: !relax.tensor<[2, 5], f32>, %u: !relax.tensor<[3, 1], f32>,
   %0 = relax.multinomial_from_uniform %p, %u, %i : !relax.tensor<[2, 5], f32>, !relax.tensor<[3, 1], f32>, !relax.tensor<[4, 1], i32> -> !relax.tensor<[3, 1], i64>
   relax.return %p : !relax.tensor<[2, 5], f32>
 }
+
+// -----
+
+// CHECK: expected src of 'relax.slice_scatter' to be (n, 3), got (n, 4)
+relax.func @main(%x: !relax.tensor<[n, 8], f32>, %s: !relax.tensor<[n, 4], f32>) -> !relax.tensor<[n, 8], f32> {
+  %0 = relax.slice_scatter %x, %s {start = #sym.expr<1>, end = #sym.expr<7>, step = 2 : i64, axis = 1 : i64} : !relax.tensor<[n, 8], f32>, !relax.tensor<[n, 4], f32> -> !relax.tensor<[n, 8], f32>
+  relax.return %0 : !relax.tensor<[n, 8], f32>
+}
+
+// -----
+
+// CHECK: expected step of 'relax.slice_scatter' to be positive, got -1
+relax.func @main(%x: !relax.tensor<[n, 8], f32>, %s: !relax.tensor<[n, 8], f32>) -> !relax.tensor<[n, 8], f32> {
+  %0 = relax.slice_scatter %x, %s {start = #sym.expr<0>, end = #sym.expr<8>, step = -1 : i64, axis = 1 : i64} : !relax.tensor<[n, 8], f32>, !relax.tensor<[n, 8], f32> -> !relax.tensor<[n, 8], f32>
+  relax.return %0 : !relax.tensor<[n, 8], f32>
+}
+
+// -----
+
+// CHECK: expected end of 'relax.slice_scatter' to be an integer, got 2.5
+relax.func @main(%x: !relax.tensor<[n, 8], f32>, %s: !relax.tensor<[n, 2], f32>) -> !relax.tensor<[n, 8], f32> {
+  %0 = relax.slice_scatter %x, %s {start = #sym.expr<0>, end = 2.5 : f64, axis = 1 : i64} : !relax.tensor<[n, 8], f32>, !relax.tensor<[n, 2], f32> -> !relax.tensor<[n, 8], f32>
+  relax.return %0 : !relax.tensor<[n, 8], f32>
+}

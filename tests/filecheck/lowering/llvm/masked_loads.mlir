@@ -38,3 +38,8 @@ loops.func @bytes(%X: !tir.buffer<[n], i8>, %Y: !tir.buffer<[8], i8>) symbols [n
   %x = loops.load %X[0] mask %m : !tir.buffer<[n], i8> -> vector<8xi8>
   loops.store %x, %Y[0] : !tir.buffer<[8], i8>, vector<8xi8>
 }
+loops.func @halves(%X: !tir.buffer<[n], bf16>, %Y: !tir.buffer<[8], bf16>) symbols [n] noalias {
+  %m = loops.mask n mod 8 : vector<8xi1>
+  %x = loops.load %X[0] mask %m : !tir.buffer<[n], bf16> -> vector<8xbf16>
+  loops.store %x, %Y[0] : !tir.buffer<[8], bf16>, vector<8xbf16>
+}
