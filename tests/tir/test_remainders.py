@@ -4,6 +4,8 @@ import pytest
 from programs import SHAPES, chain, matmul_relu, program, row_sum
 from schedule_check import check_refused, check_schedule, check_text
 
+from xrelax.tir import ForKind
+
 PADDED = """
     for i in range({n} + 2):
         with T.block("Y"):
@@ -307,7 +309,7 @@ def test_strips_of_lanes():
         j = s.get_loops("Y")[1]
         s.vectorize(j)
         strips, lanes = s.strip_mine(j, 4)
-        assert (s.get(strips).kind, s.get(lanes).kind) == ("serial", "vectorized")
+        assert (s.get(strips).kind, s.get(lanes).kind) == (ForKind.SERIAL, ForKind.VECTORIZED)
         s.parallel(strips)
 
     check_schedule(chain(), schedule, *SHAPES)
