@@ -13,7 +13,6 @@ from xdsl.dialects.builtin import IndexType, ModuleOp, StringAttr
 from xdsl.ir import Operation, SSAValue
 
 from ..dialects import loops, tir
-from ..dialects.int_expr import Sym
 from ..dialects.nesting import on_deep_stack
 from ..dialects.rt.call import MAX_CALL_DEPTH, depth_message
 from ..runtime.dtype import dtype_of_numpy
@@ -238,10 +237,8 @@ def _bind_kernel(
         for n, p in memory
         if isinstance(p.type, tir.BufferType)
     ]
-    if isinstance(op, loops.FuncOp):
-        solved = {d.as_atom for e in expected for d in e.dims or ()}
-        given_symbols = [s for s in op.symbol_names if Sym(s) not in solved]
-        symbols.update(zip(given_symbols, numbers, strict=False))
+    if isinstance(op, loops.FuncOp):  # callers give the first ones
+        symbols.update(zip(op.symbol_names, numbers, strict=False))
     bind_symbols(expected, [values[p].array for _, p in memory], symbols)
     return values, symbols
 
