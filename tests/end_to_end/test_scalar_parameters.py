@@ -175,6 +175,29 @@ class Module:
 """
 
 
+LISTED = """
+@I.ir_module
+class Module:
+    @T.prim_func(private=True)
+    def k(x: T.Buffer((4,), "float32"), s: T.int64, f: T.bfloat16, y: T.Buffer((4,), "float32"),
+          t: T.int64):
+        for i in range(4):
+            y[i] = x[i] * T.Cast("float32", s) + T.Cast("float32", t) * T.Cast("float32", f)
+
+    @R.function
+    def main(x: R.Tensor((4,), "float32"), p: R.Prim("int64"), f: R.Prim("bfloat16"),
+             shape: R.Shape(["n"])):
+        n = T.int64()
+        y = R.call_tir(cls.k, (x, p, f), R.Tensor((4,), "float32"), tir_vars=R.shape([n]))
+        return y
+"""
+
+
+def test_integers_are_arguments_and_listed():
+    main = xrelax.build(from_source(LISTED), check=True)["main"]
+    np.testing.assert_array_equal(main(ONES, 3, -2.5, (5,)).numpy(), 3 - 2.5 * 5)
+
+
 def test_calls_pass_unknown_integers_of_any_size():
     xrelax.register_func("tests.number", lambda value: value, override=True)
     y, z = xrelax.build(from_source(MIXED))["main"](ONES)
