@@ -151,6 +151,15 @@ def _reduce(
     if dtype in FLOATS and block.combine in ("add", "mul") and count:
         sizes.widen(found, block.combine, _is_whole(first) and _is_whole(terms))
     memory[name] = found.value()
+    if block.combine == "add" and any(e.op == "div" for e in block.exprs[-1].walk()):
+        memory[name] = _of_common_divisor(memory[name])
+
+
+def _of_common_divisor(sums: Value) -> Value:
+    """Sums of quotients: LLVM adds terms first, so that infinite ones of both signs may cancel."""
+    if sums.dtype not in FLOATS or not (lost := np.isnan(sums.data)).any():
+        return sums
+    return replace(sums, error=np.where(lost, np.inf, sums.bound))
 
 
 def _is_whole(terms: Value) -> bool:
