@@ -20,7 +20,7 @@ from .memory import Buffer
 from .relax import run_graph
 from .rt import run_planned
 from .session import Observer, Registry, Session
-from .values import Array, EvaluationError, Precision
+from .values import Array, EvaluationError, Precision, memory_of
 
 
 @dataclass(frozen=True)
@@ -171,7 +171,7 @@ def _argument(name: str, type_: Attribute, given: Any, precision: Precision) -> 
     if isinstance(type_, relax.ShapeType):
         return Shape(tuple(int(n) for n in given))
     if is_open(type_) and is_float(type_.dtype):
-        return _argument(name, tensor_of(type_), np.asarray(given, type_.dtype), precision)
+        return _argument(name, tensor_of(type_), memory_of(type_.dtype, given), precision)
     if not isinstance(type_, tir.BufferType | relax.TensorType):
         if is_scalar(given) and is_element_type(type_):
             dtype = dtype_name(type_)

@@ -17,7 +17,7 @@ from ..runtime.registry import registered_functions
 from ..runtime.tensor import from_numpy
 from .evaluate import parameters
 from .expressions import number
-from .values import Array, EvaluationError, Precision
+from .values import Array, EvaluationError, Precision, number_in
 
 ATTEMPTS = 64
 """Draws of symbol values until every dim of the parameters is at least 1."""
@@ -108,7 +108,7 @@ def _draw(
         return sizes if type_.dims is None else tuple(number(d, symbols) for d in type_.dims)
     if isinstance(type_, relax.PrimType):
         if is_open(type_) and is_float(type_.dtype):
-            return random_array(type_.dtype, (), rng, integers).item()
+            return number_in(type_.dtype, random_array(type_.dtype, (), rng, integers))
         open_value = int(rng.integers(2)) if type_.dtype == "bool" else EQUAL
         return open_value if type_.expr is None else number(type_.expr, symbols)
     if isinstance(type_, relax.ObjectType):

@@ -9,13 +9,12 @@ import numpy as np
 from xdsl.dialects.builtin import TupleType
 from xdsl.ir import Attribute
 
-from ..dialects.relax.constant import storage_dtype
 from ..dialects.relax.types import ObjectType, PrimType
 from ..dialects.rt.call_packed import ASSERT, STRING
 from .arguments import GraphValue
 from .memory import Buffer
 from .session import Session, array_of
-from .values import EvaluationError
+from .values import EvaluationError, memory_of, number_in
 
 
 def with_handles(session: Session, type_: Attribute, value: GraphValue) -> GraphValue:
@@ -47,7 +46,7 @@ def without_buffers(type_: Attribute, value: GraphValue) -> GraphValue:
     """A value with numbers in the place of the memory of scalars."""
     match type_:
         case PrimType() if isinstance(value, Buffer):
-            return value.array.item()
+            return number_in(value.dtype, value.array)
         case TupleType(types=fields):
             pairs = zip(fields.data, cast("tuple[Any, ...]", value), strict=True)
             return tuple(without_buffers(t, v) for t, v in pairs)
@@ -68,6 +67,6 @@ def store_value(
             for field, item in zip(fields.data, value, strict=True):
                 store_value(session, name, field, item, outputs)
         case PrimType():
-            session.store(name, np.asarray(value, storage_dtype(type_.dtype)), next(outputs))
+            session.store(name, memory_of(type_.dtype, value), next(outputs))
         case _:
             session.store(name, array_of(value), next(outputs))

@@ -13,7 +13,7 @@ from xdsl.dialects.builtin import IndexType, ModuleOp, StringAttr
 from xdsl.ir import Operation, SSAValue
 
 from ..dialects import loops, tir
-from ..dialects.int_expr import Sym
+from ..dialects.dtypes import is_float
 from ..dialects.nesting import on_deep_stack
 from ..dialects.rt.call import MAX_CALL_DEPTH, depth_message
 from ..runtime.dtype import dtype_of_numpy
@@ -221,8 +221,12 @@ def _bind_kernel(
     values: dict[SSAValue, Value] = {}
     symbols: dict[str, int] = {}
     names = op.names if isinstance(op, tir.PrimFuncOp) else [p.name_hint or "" for p in op.params]
+    indices = sum(isinstance(p.type, IndexType) for p in op.params)
     for name, param in zip(names, op.params, strict=True):
-        source = numbers if isinstance(param.type, IndexType) and numbers else given
+        is_listed = isinstance(param.type, IndexType) and bool(numbers)
+        if is_listed and len(variables) < indices and given:  # others are among the arguments
+            is_listed = not _is_integer(given[0])
+        source = numbers if is_listed else given
         if not source:
             raise EvaluationError(f"expected an argument for parameter '{name}', got none")
         values[param] = _argument(name, param, source.pop(0), precision)
@@ -238,12 +242,17 @@ def _bind_kernel(
         for n, p in memory
         if isinstance(p.type, tir.BufferType)
     ]
-    if isinstance(op, loops.FuncOp):
-        solved = {d.as_atom for e in expected for d in e.dims or ()}
-        given_symbols = [s for s in op.symbol_names if Sym(s) not in solved]
-        symbols.update(zip(given_symbols, numbers, strict=False))
+    if isinstance(op, loops.FuncOp):  # callers give the first ones
+        symbols.update(zip(op.symbol_names, numbers, strict=False))
     bind_symbols(expected, [values[p].array for _, p in memory], symbols)
     return values, symbols
+
+
+def _is_integer(value: Value) -> bool:
+    """Whether an argument is a number, which may be in memory."""
+    if isinstance(value, Buffer):
+        return value.array.ndim == 0 and not is_float(value.dtype)
+    return np.ndim(value) == 0
 
 
 def _argument(name: str, param: SSAValue, given: Value, precision: Precision) -> Value:
@@ -255,7 +264,9 @@ def _argument(name: str, param: SSAValue, given: Value, precision: Precision) ->
                 f"expected argument '{name}' to have dtype {param.type.dtype}, got {given.dtype}"
             )
         return replace(given, name=param.name_hint or name)
-    scalar = given.array[()] if isinstance(given, Buffer) else given
+    scalar = given
+    if isinstance(given, Buffer):
+        scalar = precision.load(given.dtype, given.array)[()]
     return (
         int(scalar)
         if isinstance(param.type, IndexType)

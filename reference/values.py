@@ -163,6 +163,20 @@ class Precision:
         return exact.store(dtype, exact.narrow(dtype, array))
 
 
+def number_in(dtype: str, memory: Array) -> bool | int | float:
+    """The number of Python that memory of rank 0 holds, in any precision."""
+    is_bits = dtype == "bfloat16" and memory.dtype == storage_dtype(dtype)
+    return (bfloat16_values(memory) if is_bits else memory).item()
+
+
+def memory_of(dtype: str, number: bool | int | float) -> Array:
+    """Memory of rank 0 with a number."""
+    if not is_float(dtype):
+        return np.asarray(number, storage_dtype(dtype))
+    exact = Precision()
+    return np.asarray(exact.store(dtype, exact.narrow(dtype, np.asarray(number, np.float64))))
+
+
 ScalarFunction: TypeAlias = Callable[..., Value]
 """From operand values to the result, elementwise on arrays."""
 Binary: TypeAlias = Callable[[Value, Value], Value]

@@ -32,9 +32,9 @@ class AlterOpImpl(Pass):
     `op_buffer_transforms` has a map of indices for each tensor of the call, inputs first: a
     function or an `IndexMap`, or `None` for a tensor as it is; an empty list is none for all.
     Inputs are transformed before the call, and outputs back after it. Calling it raises Diagnostic
-    with one line for another number of maps, for a map of outputs that leaves gaps, and for types
-    that the new kernel does not take. Memory is flat here, so that separators of axes have no
-    effect. TVM's ``relax.transform.AlterOpImpl``.
+    with one line for another number of maps, or of indices, for a map of outputs that leaves gaps,
+    and for types that the new kernel does not take. Memory is flat here, so that separators of axes
+    have no effect. TVM's ``relax.transform.AlterOpImpl``.
     """
 
     info = PassInfo("alter-op-impl")
@@ -144,7 +144,10 @@ def _map_of(layout: Layout, type_: Any) -> IndexMap:
     rank = type_.rank if isinstance(type_, TensorType) else None
     if layout is None or rank is None:
         raise Diagnostic(f"expected a tensor of known rank to change its layout, got {type_}")
-    return IndexMap.of(layout, rank)
+    try:
+        return IndexMap.of(layout, rank)
+    except TypeError as error:
+        raise Diagnostic(str(error)) from None
 
 
 def _moved(type_: TensorType, layout: Layout) -> TensorType:

@@ -120,15 +120,17 @@ class CompiledFunction:
         """A call that writes its results to memory of the caller."""
         values: Sequence[Any] = bind_arguments(self.spec, args, kwargs)
         sizes: list[Size] = []
+        objects: list[object] = []
         if self._signature is not None:
-            values, sizes = self._flattened(self._signature, values, [])
+            values, sizes = self._flattened(self._signature, values, objects)
         found, plan = self.resolve(values, sizes)
         targets = outputs.tensors(plan)
         if not outputs.are_direct(found, plan, self._written):
-            for result, target in zip(self._run(found, plan), targets, strict=True):
+            results = self._run(found, plan, objects=objects)
+            for result, target in zip(results, targets, strict=True):
                 target.copyfrom(result)
         else:
-            self._run(found, plan, targets)
+            self._run(found, plan, targets, objects)
             self.learn(plan)
         return outputs.given
 

@@ -8,7 +8,7 @@ from typing import Any, cast
 import numpy as np
 
 from .signature import Node, PackedSite, shape_text
-from .tensor import Tensor, as_tensor
+from .tensor import Tensor, array, as_tensor
 
 
 class Packing:
@@ -60,7 +60,7 @@ class Packing:
                 for field, item in zip(node[1:], fields, strict=True):
                     self.store(cast(Node, field), item)
             case "scalar" if isinstance(value, bool | int | float | np.generic):
-                self._tensors[places[1]].view()[...] = value
+                self._copy(_number(self._function, value, str(node[1])), self._tensors[places[1]])
             case "scalar":
                 self._copy(value, self._tensors[places[1]])
             case _:
@@ -111,6 +111,14 @@ def tensor_of(name: str, value: Any) -> Tensor:
     except (BufferError, RuntimeError, TypeError, ValueError):
         kind = type(value).__name__
         raise TypeError(f"expected '{name}' to return a tensor, got {kind}") from None
+
+
+def _number(name: str, value: Any, dtype: str) -> Tensor:
+    """A number in a tensor of rank 0; raises ValueError for one that the dtype does not have."""
+    result = array(np.asarray(value), dtype=dtype)
+    if "float" not in dtype and result.view() != value:
+        raise ValueError(f"expected '{name}' to return a number of {dtype}, got {value}")
+    return result
 
 
 def _checked(name: str, value: Any, output: Tensor) -> Tensor:

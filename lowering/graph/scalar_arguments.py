@@ -17,11 +17,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TypeAlias, cast
 
-from xdsl.dialects.builtin import IndexType, ModuleOp
+from xdsl.dialects.builtin import IndexType, ModuleOp, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from ...dialects import relax, tir
+from ...dialects.dtypes import dtype_name
 from ...dialects.int_expr import IntExpr
 from ...dialects.relax.types import tensors_in
 from ...dialects.sym import expr_array, exprs_of
@@ -57,7 +58,9 @@ def lower_scalar_arguments(module: ModuleOp, as_tensor: AsTensor) -> None:
     for callee, users in calls.items():
         given = [_arguments(callee, call) for call in users]
         if any(g.scalars for g in given):
-            stored = {n: t for g in given for n, t in _stored(callee, g).items()}
+            stored: dict[str, Attribute] = {}
+            for name, type_ in (pair for g in given for pair in _stored(callee, g).items()):
+                stored[name] = type_ if stored.get(name, type_) == type_ else i64
             for call, arguments in zip(users, given, strict=True):
                 _Call(callee, call, stored, as_tensor).replace(arguments)
             scalars_in_memory(callee, stored)
@@ -118,12 +121,21 @@ class _Call:
             assert number is not None
             self.variables.append(number)
         elif number is None and value is not None:
-            self.args.append(self.as_tensor(self.call, value))
+            self.args.append(self._of_type(self.as_tensor(self.call, value), self.stored[name]))
         else:
             assert number is not None
             known = relax.PrimValueOp(number, self.stored[name])
             Rewriter.insert_op(known, InsertPoint.before(self.call))
             self.args.append(self.as_tensor(self.call, known.result))
+
+    def _of_type(self, tensor: SSAValue, wanted: Attribute) -> SSAValue:
+        """A tensor of another integer type: calls may give 32 or 64 bits."""
+        if cast(relax.TensorType, tensor.type).element_type == wanted:
+            return tensor
+        op = relax.OPERATORS["relax.astype"].of([tensor], {"dtype": dtype_name(wanted)})
+        op.location = self.call.location
+        Rewriter.insert_op(op, InsertPoint.before(self.call))
+        return op.results[0]
 
     def _made(self) -> Operation:
         op, variables = self.call, expr_array(self.variables) if self.variables else None

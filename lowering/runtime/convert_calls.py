@@ -215,6 +215,6 @@ class CallConverter(FunctionMemory):
         given = self.objects.get(op)
         types = [a.type for a in op.args] if given is None else list(given.inputs.data)
         result = op.result.type if given is None else given.outputs.data[0]
-        if op.result.first_use is None:
-            result = TupleType(())
+        if op.result.first_use is None and isinstance(op, relax.CallPackedOp):
+            result = TupleType(())  # which has no memory
         return None if is_plain(types, result) else FunctionType.from_lists(types, [result])

@@ -133,3 +133,28 @@ def test_branches_tuples_and_functions_pass_objects_on():
         first, (second, tensor) = main(np.array(condition), a, (b, x))
         assert first is wanted and second is b and notes.pop() is wanted
         np.testing.assert_array_equal(tensor.numpy(), x)
+
+
+NUMBERS = """
+@I.ir_module
+class M:
+    @R.function(pure=False)
+    def main(x: R.Tensor((2,), "float32"), o: R.Object):
+        label = R.str("max")
+        p = R.call_packed("tests.number", o, label, sinfo_args=(R.Prim("bfloat16"),))
+        q = R.call_packed("tests.number", o, label, sinfo_args=(R.Prim("int8"),))
+        y = R.call_packed("tests.add", x, p, q, sinfo_args=(R.Tensor((2,), "float32"),))
+        return y
+"""
+
+
+def test_numbers_that_registered_functions_return():
+    tvm.register_func("tests.number", lambda o, label: o[label], override=True)
+    tvm.register_func("tests.add", lambda x, p, q: x.numpy() + p + q, override=True)
+    main = tvm.build(from_source(NUMBERS))["main"]
+    x, out = np.ones(2, "float32"), np.zeros(2, "float32")
+    assert main(x, {"max": -3}, out=out) is out  # objects are passed with `out`, too
+    np.testing.assert_array_equal(out, -5)
+    for wrong in (2.5, 128):
+        with pytest.raises(ValueError, match=f"to return a number of int8, got {wrong}"):
+            main(x, {"max": wrong})

@@ -155,3 +155,50 @@ def test_graphs_pass_bounds_of_loops():
     text = text.replace("(x,), R", "(x, s), R").replace(", tir_vars=R.shape([n + 1])", "")
     main = xrelax.build(from_source(text), check=True)["main"]
     np.testing.assert_array_equal(main(ONES, 5).numpy(), 5)
+
+
+MIXED = """
+@I.ir_module
+class Module:
+    @T.prim_func(private=True)
+    def k(x: T.Buffer((4,), "float32"), s: T.int64, y: T.Buffer((4,), "float32")):
+        for i in range(4):
+            y[i] = x[i] * T.Cast("float32", s)
+
+    @R.function(pure=False)
+    def main(x: R.Tensor((4,), "float32")):
+        a = R.call_packed("tests.number", 1099511627776, sinfo_args=(R.Prim("int64"),))
+        b = R.call_packed("tests.number", -9, sinfo_args=(R.Prim("int32"),))
+        y = R.call_tir(cls.k, (x, a), R.Tensor((4,), "float32"))
+        z = R.call_tir(cls.k, (x, b), R.Tensor((4,), "float32"))
+        return (y, z)
+"""
+
+
+LISTED = """
+@I.ir_module
+class Module:
+    @T.prim_func(private=True)
+    def k(x: T.Buffer((4,), "float32"), s: T.int64, f: T.bfloat16, y: T.Buffer((4,), "float32"),
+          t: T.int64):
+        for i in range(4):
+            y[i] = x[i] * T.Cast("float32", s) + T.Cast("float32", t) * T.Cast("float32", f)
+
+    @R.function
+    def main(x: R.Tensor((4,), "float32"), p: R.Prim("int64"), f: R.Prim("bfloat16"),
+             shape: R.Shape(["n"])):
+        n = T.int64()
+        y = R.call_tir(cls.k, (x, p, f), R.Tensor((4,), "float32"), tir_vars=R.shape([n]))
+        return y
+"""
+
+
+def test_integers_are_arguments_and_listed():
+    main = xrelax.build(from_source(LISTED), check=True)["main"]
+    np.testing.assert_array_equal(main(ONES, 3, -2.5, (5,)).numpy(), 3 - 2.5 * 5)
+
+
+def test_calls_pass_unknown_integers_of_any_size():
+    xrelax.register_func("tests.number", lambda value: value, override=True)
+    y, z = xrelax.build(from_source(MIXED))["main"](ONES)
+    np.testing.assert_array_equal((y.numpy()[0], z.numpy()[0]), (2**40, -9))

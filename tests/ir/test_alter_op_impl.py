@@ -62,6 +62,7 @@ def test_inputs_and_outputs_are_transformed():
     ("layouts", "message"),
     [
         (LAYOUT[:2], "expected 4 maps of indices for 'my.both', got 2"),
+        ((lambda i, j: (j, i), None, None, None), "expected a map of 1 ind"),
         ((None, None, None, None), "expected argument 'x' to have rank 2"),
         ((LAYOUT[0], None, lambda i: (i // 4, i % 4), None), "to leave no gaps"),
     ],

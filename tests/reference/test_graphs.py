@@ -253,7 +253,7 @@ def test_index_parameters_and_loops_callees(parse):
     }
     rt.func @main(%x: !tir.buffer<[n], f32>, %y: !tir.buffer<[n], f32>) results 1 {
       %t = rt.alloc : !tir.buffer<[n], f32>
-      rt.call_dps @fill() outs(%t) vars [n + 1] : (), (!tir.buffer<[n], f32>)
+      rt.call_dps @fill() outs(%t) vars [n, n + 1] : (), (!tir.buffer<[n], f32>)
       rt.call_dps @scale(%t) outs(%y) vars [n * 2]
           : (!tir.buffer<[n], f32>), (!tir.buffer<[n], f32>)
     }""")

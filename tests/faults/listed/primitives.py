@@ -54,8 +54,8 @@ FAULTS = (
     Fault(
         "fuse takes the outer size for the inner digit",
         S + "loops.py",
-        "        rest = rest // size\n",
-        "        rest = rest // sizes[0]\n",
+        "        outer = inner * size\n",
+        "        outer = inner * sizes[0]\n",
         ("caches", "shapes"),
         LOOPS,
     ),
@@ -111,7 +111,8 @@ FAULTS = (
     Fault(
         "compute_at keeps no part within its axis",
         S + "compute_at.py",
-        "            bounds += _bounds_of(axis, part, binding, ranges)\n",
+        "            bounds += _bounds_of("
+        "axis, part, first if part.extent == ONE else binding, ranges)\n",
         "            pass\n",
         ("caches",),
         TESTS,
