@@ -185,12 +185,10 @@ def operate(op: str, dtype: str, args: list[Value]) -> Value:
         if op == "div" and args[1].zeros is not None:
             open_sign = np.where(args[1].zeros & np.isinf(found), np.inf, 0.0)
             error = open_sign if error is None else np.maximum(error, open_sign)
-        if op in ("mul", "div") and dtype in FLOATS:
-            # Of sums that may be reordered, LLVM leaves out products with a constant 0, and divides
-            # the sum by a common divisor.
-            is_zero = np.logical_or(*(d == 0 for d in data)) if op == "mul" else data[1] == 0
-            is_lost = np.isnan(found) if op == "mul" else ~np.isfinite(found)
-            if (left_out := is_lost & is_zero).any():
+        if op == "mul" and dtype in FLOATS:
+            # LLVM leaves products with a constant 0 out of sums that may be reordered.
+            is_zero = np.logical_or(*(d == 0 for d in data))
+            if (left_out := np.isnan(found) & is_zero).any():
                 anything = np.where(left_out, np.inf, 0.0)
                 error = anything if error is None else np.maximum(error, anything)
         return Value(dtype, found, of_flushed(dtype, found, error), zeros)
