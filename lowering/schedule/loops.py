@@ -112,12 +112,11 @@ def fuse(loops: Sequence[tir.ForOp], preserve_unit_iters: bool = True) -> tir.Fo
         total = total * size
     name = "_".join(loop.loop_var.name_hint or "i" for loop in loops) + "_fused"
     made = new_loops([name], [total], values)
-    fused, inner = values.expr(made[0].loop_var), ONE
+    rest = values.expr(made[0].loop_var)
     meanings: list[IntExpr] = []
     for loop, size in list(zip(loops, sizes, strict=True))[::-1]:
-        outer = inner * size
-        digit = (fused if loop is loops[0] else fused % outer) // inner
-        inner = outer
+        digit = rest if loop is loops[0] else rest % size
+        rest = rest // size
         if size == ONE and not preserve_unit_iters:
             digit = ZERO
         meanings.insert(0, values.rebase(loop.min.data, loop.operands_) + digit)
