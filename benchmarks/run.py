@@ -46,6 +46,10 @@ def check_numbers(options: argparse.Namespace) -> None:
         value = getattr(options, name)
         if value is not None and value < least:
             raise ValueError(f"expected --{name} to be at least {least}, got {value}")
+
+
+def check_precision(options: argparse.Namespace) -> None:
+    """Raise ValueError for an unknown precision; imports NumPy, which reads its threads then."""
     from precisions import PRECISIONS
 
     if options.precision not in PRECISIONS:
@@ -166,6 +170,7 @@ def main(args: Sequence[str] | None = None) -> int:
     try:
         check_numbers(options)
         prepare(options.threads)
+        check_precision(options)
         from peers import installed, load_former
 
         if options.former is not None:
