@@ -35,7 +35,7 @@ from .loop_types import unify_loop
 from .substitute import substituted
 
 KernelCall: TypeAlias = (
-    "relax.CallTIROp | relax.CallTIRInplaceOp | relax.CallDPSPackedOp | relax.CallKernelOp"
+    relax.CallTIROp | relax.CallTIRInplaceOp | relax.CallDPSPackedOp | relax.CallKernelOp
 )
 Call: TypeAlias = "KernelCall | relax.CallOp | relax.LoopOp"
 

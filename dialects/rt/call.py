@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypeVar
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
@@ -35,8 +34,6 @@ from ..tir.types import BufferType
 from .control import CheckOp
 from .loop import ForOp
 from .memory import ArenaOp
-
-Item = TypeVar("Item")
 
 
 @irdl_op_definition

@@ -34,13 +34,6 @@ from ..verify_calls import KernelCall
 AsTensor: TypeAlias = Callable[[Operation, SSAValue], SSAValue]
 """A tensor of rank 0 for a scalar, before an operation."""
 
-KERNEL_CALLS = (
-    relax.CallTIROp,
-    relax.CallTIRInplaceOp,
-    relax.CallKernelOp,
-    relax.CallDPSPackedOp,
-)
-
 
 def lower_scalar_arguments(module: ModuleOp, as_tensor: AsTensor) -> None:
     """Pass scalars to kernels in memory, except integers over symbols for index parameters.
@@ -51,7 +44,7 @@ def lower_scalar_arguments(module: ModuleOp, as_tensor: AsTensor) -> None:
     functions = functions_by_name(module)
     calls: dict[tir.PrimFuncOp, list[KernelCall]] = {}
     for op in (op for func in graph_functions(module) for op in func.walk()):
-        if isinstance(op, KERNEL_CALLS):
+        if isinstance(op, KernelCall):
             callee = functions.get(op.callee_name)
             if isinstance(callee, tir.PrimFuncOp):
                 calls.setdefault(callee, []).append(op)

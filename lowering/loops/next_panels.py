@@ -14,24 +14,26 @@ five lines in every step.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ...backend.machine_model import LINE, CacheSizes
 from ...dialects import loops
 from ...dialects.bounds import cases_of_minimum, constant_limit
 from ...dialects.int_expr import IntExpr, maximum, minimum
 from ...dialects.nesting import ancestors
 from ...dialects.sym import Values
-from .streams import Stream, bytes_of, row_bytes, streams, width
+from .streams import Stream, bytes_of, row_bytes, width
 
 
 def prefetch_next_panels(
-    loop: loops.ForOp, func: loops.FuncOp, caches: CacheSizes, moved: int
+    loop: loops.ForOp, read: Sequence[Sequence[Stream]], caches: CacheSizes, moved: int
 ) -> None:
-    """Prefetch the next panel of each stream of a loop that a loop around reads again.
+    """Prefetch the next panel of each stream that a loop reads, and a loop around reads again.
 
     `moved` as in `prefetch_panels`: the second cache does not keep a panel from call to call if
     this, or the buffer, is larger. It must have room for two panels.
     """
-    for stream, *others in list(streams(loop, func, caches, least=0)):
+    for stream, *others in read:
         is_far = max(moved, bytes_of(stream.buffer)) > caches.l2
         found = _reader(loop, stream) if is_far and not others else None
         if found is not None:

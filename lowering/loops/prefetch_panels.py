@@ -35,7 +35,17 @@ from ...dialects import loops, rt, tir
 from ...dialects.nesting import ancestors
 from ...dialects.sym import Values, exprs_of
 from .next_panels import prefetch_next_panels
-from .streams import Stream, bytes_of, lanes, may_exceed, offset, row_bytes, streams, width
+from .streams import (
+    Stream,
+    bytes_of,
+    exceeds_cache,
+    lanes,
+    may_exceed,
+    offset,
+    row_bytes,
+    streams,
+    width,
+)
 
 ROWS = 4
 """Rows that the second cache holds: this one, the next, and what the loops write."""
@@ -88,7 +98,9 @@ def _readers(
     for loop in outer.body.block.ops:
         if not isinstance(loop, loops.ForOp) or _reads_panels(loop):
             continue
-        for stream, *others in streams(loop, func, caches):
+        for stream, *others in streams(loop, func):
+            if not exceeds_cache([stream, *others], caches):
+                continue
             row = row_bytes(stream, outer)
             is_far = bytes_of(stream.buffer) > caches.l2
             if not others and is_far and row is not None and row * ROWS <= caches.l2:
@@ -114,7 +126,10 @@ def prefetch_panels(func: loops.FuncOp, target: Target, moved: int) -> None:
     for loop in func.walk():
         if not isinstance(loop, loops.ForOp) or not _reads_panels(loop):
             continue
-        for rows in list(streams(loop, func, target.caches)):
+        found = list(streams(loop, func))
+        for rows in found:
+            if not exceeds_cache(rows, target.caches):
+                continue
             if len(rows) > 1:
                 if (outer := _loop_over(rows, loop, target.caches)) is not None:
                     for row in rows:
@@ -125,7 +140,7 @@ def prefetch_panels(func: loops.FuncOp, target: Target, moved: int) -> None:
             share = FAR_SHARE if is_far else SHARE
             ahead = target.caches.l1 // share // stream.step
             _emit_prefetch(loop, stream, loop.loop_var, max(1, ahead))
-        prefetch_next_panels(loop, func, target.caches, moved)
+        prefetch_next_panels(loop, found, target.caches, moved)
         for load in _read_after(loop, target.caches):
             hint = loops.PrefetchOp(load.buffer, exprs_of(load.indices), load.operands_)
             assert loop.parent is not None

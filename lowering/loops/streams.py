@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects.builtin import VectorType
@@ -35,13 +35,10 @@ class Stream:
         return self.loads[0].buffer
 
 
-def streams(
-    loop: loops.ForOp, func: loops.FuncOp, caches: CacheSizes, least: int | None = None
-) -> Iterator[list[Stream]]:
-    """What a loop reads sequentially, without gaps, of each parameter larger than a cache.
+def streams(loop: loops.ForOp, func: loops.FuncOp) -> Iterator[list[Stream]]:
+    """What a loop reads sequentially, without gaps, of each parameter.
 
-    That is one stream, or one of each row that an iteration reads. The cache is the first one for
-    parameters that are read a few times, the second for more reads, or of `least` bytes.
+    That is one stream, or one of each row that an iteration reads.
     """
     values = Values()
     found: dict[SSAValue, dict[int, loops.LoadOp]] = {}
@@ -51,14 +48,21 @@ def streams(
             continue
         buffer = op.buffer
         is_param = isinstance(buffer, BlockArgument) and buffer.owner is func.body.block
-        kept = _kept(op, caches) if least is None else least
-        if is_param and op.mask is None and bytes_of(buffer) > kept:
+        if is_param and op.mask is None:
             found.setdefault(buffer, {})[offset(op, values).offset] = op
         else:
             skipped.add(buffer)
     for buffer, by_offset in found.items():
         if buffer not in skipped and (rows := _rows_of(loop, by_offset, values)):
             yield rows
+
+
+def exceeds_cache(rows: Sequence[Stream], caches: CacheSizes) -> bool:
+    """Whether the parameter is larger than a cache, so that prefetching pays.
+
+    That is the first one for parameters that are read a few times, the second for more reads.
+    """
+    return all(bytes_of(op.buffer) > _kept(op, caches) for row in rows for op in row.loads)
 
 
 def _kept(op: loops.LoadOp, caches: CacheSizes) -> int:
