@@ -57,6 +57,10 @@ _CONVOLUTIONS: dict[type[Operation], type[WordsConvolutionOp]] = {
 }
 
 
+FEWEST_ROWS = 4
+"""The fewest rows for which several matrices are packed in each call: they are read twice."""
+
+
 @dataclass
 class _Operands:
     """The data and the weight of a contraction: bytes of the signs that the target multiplies, or
@@ -152,17 +156,17 @@ def _has_pair_sums(isa: InstructionSet) -> bool:
 
 
 def _product(op: MatmulOp | LinearOp, target: Target) -> SSAValue | None:
-    """A matmul with a matrix as one of words."""
-    is_linear = isinstance(op, LinearOp)
+    """A matmul as one of words."""
+    is_rows = isinstance(op, LinearOp) or bool(op.attribute_values()["transpose_rhs"])
     lhs, rhs, *bias = op.operands
-    data, weight, rows = (
-        dims_of(lhs),
-        dims_of(rhs),
-        is_linear or op.attribute_values()["transpose_rhs"],
-    )
-    if data is None or weight is None or len(weight) != 2 or len(data) < 2:
+    data, weight = dims_of(lhs), dims_of(rhs)
+    if data is None or weight is None or min(len(data), len(weight)) < 2:
         return None
-    depth, columns = (1, 0) if rows else (0, 1)
+    if len(weight) > 2 and (data[-2].constant or FEWEST_ROWS) < FEWEST_ROWS:
+        return None
+    columns, depth = len(weight) - 2, len(weight) - 1
+    if not is_rows:
+        columns, depth = depth, columns
     found = _operands(lhs, rhs, weight[depth], op, target)
     if found is None:
         return None
@@ -174,13 +178,17 @@ def _product(op: MatmulOp | LinearOp, target: Target) -> SSAValue | None:
     matrix = build.folded("nn.pack_words", found.weight.values, axis=depth)
 
     def ones() -> SSAValue:
-        column = found.ones(depth, [ONE, weight[1]] if rows else [weight[0], ONE])
-        return build("nn.matmul_words", words, column, transpose_rhs=rows)
+        axis, size = int(is_rows), weight[depth]
+        column = found.ones(axis, [ONE, size] if is_rows else [size, ONE])
+        return build("nn.matmul_words", words, column, transpose_rhs=is_rows)
+
+    def sums(wide: SSAValue) -> SSAValue:
+        total = build.folded("sum", wide, axis=[depth])
+        return total if len(weight) == 2 else build("expand_dims", total, axis=[-2])
 
     out_dtype = found.out_dtype
-    total = build("nn.matmul_words", words, matrix, transpose_rhs=rows, out_dtype=out_dtype)
-    total = found.corrected(total, ones, lambda w: build.folded("sum", w, axis=[depth]))
-    return _finished(op, found, total, weight_scale, bias)
+    total = build("nn.matmul_words", words, matrix, transpose_rhs=is_rows, out_dtype=out_dtype)
+    return _finished(op, found, found.corrected(total, ones, sums), weight_scale, bias)
 
 
 def _finished(

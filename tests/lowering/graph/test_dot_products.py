@@ -54,17 +54,20 @@ def main(x: R.Tensor(("n", {depth}), "{data}"), w: R.Tensor(({depth}, 19), "{wei
 @pytest.mark.parametrize("is_transposed", [False, True])
 @pytest.mark.parametrize("data, shift", [("uint8", 131), ("int8", -5)])
 @pytest.mark.parametrize("other_dtype, other", [("int8", 0), ("uint8", 128), ("uint8", 94)])
-def test_matmul_of_two_activations(data, shift, other_dtype, other, is_transposed):
-    """Sums over the right operand are those of each call."""
-    x, w = integers((5, 37), data), integers((19, 37) if is_transposed else (37, 19), other_dtype)
+@pytest.mark.parametrize("batch", [(), (3,)])
+def test_matmul_of_two_activations(batch, data, shift, other_dtype, other, is_transposed):
+    """Sums over the right operand are those of each call, and of each of several matrices."""
+    matrix = (19, 37) if is_transposed else (37, 19)
+    x, w = integers((*batch, 5, 37), data), integers((*batch, *matrix), other_dtype)
+    axes, rows = [*range(len(batch)), len(batch) + 1, len(batch)], '3, "n"' if batch else '"n"'
     text = f"""
 @R.function
-def main(x: R.Tensor(("n", 37), "{data}"), w: R.Tensor({w.shape}, "{other_dtype}")):
+def main(x: R.Tensor(({rows}, 37), "{data}"), w: R.Tensor({w.shape}, "{other_dtype}")):
     a = R.dequantize(x, R.const(0.5, "float32"), R.const({shift}, "{data}"))
     b = R.dequantize(w, R.const(0.25, "float32"), R.const({other}, "{other_dtype}"))
-    return R.matmul(a, {"R.permute_dims(b)" if is_transposed else "b"})
+    return R.matmul(a, {f"R.permute_dims(b, {axes})" if is_transposed else "b"})
 """
-    right = w.T if is_transposed else w
+    right = w.transpose(axes) if is_transposed else w
     wanted = (x.astype(float) - shift) @ (right.astype(float) - other) * 0.125
     np.testing.assert_array_equal(built(text, TARGETS[0])(x, w).numpy(), wanted)
 

@@ -185,3 +185,20 @@ relax.func @other_floats(%x: !relax.tensor<[n, 4], bf16>, %w: !relax.tensor<[4, 
   %4 = relax.tuple(%0, %1, %3) : (!relax.tensor<[n, 4], f64>, !relax.tensor<[4, 4], f16>, !relax.tensor<[n, 4], f32>) -> tuple<!relax.tensor<[n, 4], f64>, !relax.tensor<[4, 4], f16>, !relax.tensor<[n, 4], f32>>
   relax.return %4 : tuple<!relax.tensor<[n, 4], f64>, !relax.tensor<[4, 4], f16>, !relax.tensor<[n, 4], f32>>
 }
+
+// -----
+
+// Several matrices, with zero points: sums along k of each, as a row.
+
+// CHECK-LABEL: @matrices
+// CHECK:         %[[Y:.*]] = relax.nn.matmul_words {{.*}} -> !relax.tensor<[2, n, 3], i32>
+// CHECK:         %[[S:.*]] = relax.sum {{.*}} -> !relax.tensor<[2, 3], i32>
+// CHECK:         %[[R:.*]] = relax.expand_dims %[[S]] {axis = array<i64: -2>} : {{.*}} -> !relax.tensor<[2, 1, 3], i32>
+relax.func @matrices(%x: !relax.tensor<[2, n, 8], ui8>, %w: !relax.tensor<[2, 8, 3], i8>, %s: !relax.tensor<[], f32>) -> !relax.tensor<[2, n, 3], f32> {
+  %z = relax.constant <uint8, [], [3]> : !relax.tensor<[], ui8>
+  %o = relax.constant <int8, [], [0]> : !relax.tensor<[], i8>
+  %0 = relax.dequantize %x, %s, %z : !relax.tensor<[2, n, 8], ui8>, !relax.tensor<[], f32>, !relax.tensor<[], ui8> -> !relax.tensor<[2, n, 8], f32>
+  %1 = relax.dequantize %w, %s, %o : !relax.tensor<[2, 8, 3], i8>, !relax.tensor<[], f32>, !relax.tensor<[], i8> -> !relax.tensor<[2, 8, 3], f32>
+  %2 = relax.matmul %0, %1 : !relax.tensor<[2, n, 8], f32>, !relax.tensor<[2, 8, 3], f32> -> !relax.tensor<[2, n, 3], f32>
+  relax.return %2 : !relax.tensor<[2, n, 3], f32>
+}

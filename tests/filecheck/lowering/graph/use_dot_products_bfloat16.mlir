@@ -45,7 +45,19 @@ relax.func @signals(%x: !relax.tensor<[2, 4, 9], bf16>, %w: !relax.tensor<[5, 4,
 
 // -----
 
-// What stays: groups, a weight of several matrices, and differences, as bf16 have no zero point.
+// Several matrices.
+
+// CHECK-LABEL: @matrices
+// CHECK:         relax.nn.pack_words %v {axis = 1 : i64}
+// CHECK:         relax.nn.matmul_words {{.*}} {out_dtype = f32} : !relax.tensor<[2, 4, 3], ui32>, !relax.tensor<[2, 3, 4], ui32> -> !relax.tensor<[2, 4, 4], f32>
+relax.func @matrices(%y: !relax.tensor<[2, 4, 5], bf16>, %v: !relax.tensor<[2, 5, 4], bf16>) -> !relax.tensor<[2, 4, 4], bf16> {
+  %0 = relax.matmul %y, %v : !relax.tensor<[2, 4, 5], bf16>, !relax.tensor<[2, 5, 4], bf16> -> !relax.tensor<[2, 4, 4], bf16>
+  relax.return %0 : !relax.tensor<[2, 4, 4], bf16>
+}
+
+// -----
+
+// What stays: groups, several matrices for few rows, and differences, as bf16 have no zero point.
 
 // CHECK-LABEL: @others
 // CHECK-NOT:     words
