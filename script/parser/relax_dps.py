@@ -129,11 +129,14 @@ class DPSCallParser:
         return self.function.emit(relax.CallKernelOp(name, args), node)
 
     def call_tir_dyn(self, node: ast.Call) -> SSAValue:
-        """``R.vm.call_tir_dyn(cls.f, (x, y, R.shape([n])))``: one with index parameters."""
+        """``R.vm.call_tir_dyn(cls.f, (x, y, R.shape([n])))``: one with index parameters.
+
+        A string names it too.
+        """
         given = self._arguments(node, ("func", "args"))
-        callee, is_sibling = self.callee(node, given.get("func"))
+        callee, _ = self.callee(node, given.get("func"))
         elements = self._listed(given.get("args"))
-        if not is_sibling or not elements:
+        if not elements:
             raise self.function.error(node, "expected a PrimFunc of the module and its arguments")
         args = [self.function.value(n) for n in elements[:-1]]
         op = relax.CallKernelOp(callee, args, self._tir_vars(elements[-1]))

@@ -137,6 +137,17 @@ def test_numbers_of_registered_functions():
     assert [relax.PrimValue(v).value for v in (0.5, True, 4)] == [0.5, True, 4]
 
 
+def test_a_kernel_may_be_named_by_a_string():
+    text = """
+@R.function(pure=False)
+def main(x: R.Tensor(("n",), "float32")):
+    n = T.int64()
+    _ = R.vm.call_tir_dyn({}, (x, R.shape([n])))
+    return x
+"""
+    assert_structural_equal(from_source(text.format("'fill'")), from_source(text.format("fill")))
+
+
 def test_shapes_as_tensors():
     func = from_source("""
 @R.function
