@@ -92,8 +92,8 @@ class ShapeCallParser:
         if isinstance(found, Binary) and found.op in _COMPARED:
             return self._comparison(value, found)
         if not isinstance(found, PrimExpr):
-            shown = ast.unparse(value)
-            raise self.function.error(value, f"expected an integer over symbols, got '{shown}'")
+            message = f"expected a number or an integer over symbols, got '{ast.unparse(value)}'"
+            raise self.function.error(value, message)
         return self.function.emit(relax.PrimValueOp(dim_expr(found)), value)
 
     def _comparison(self, node: ast.expr, found: Binary) -> SSAValue:
