@@ -100,10 +100,10 @@ class ValueParser:
             return self.exprs.eval(node)
         operands = [self._operand(left, lhs, rhs), self._operand(right, rhs, lhs)]
         result = self.calls.operator(node, name, operands, {})
-        others = [o.type for o, given in zip(operands, (lhs, rhs), strict=True) if o is given]
-        if len(others) == 1 and is_open(others[0]) and isinstance(result.type, relax.TensorType):
-            return self.function.emit(relax.TensorToPrimOp(result), node)
-        return result
+        others = [value.type for value in (lhs, rhs) if isinstance(value, SSAValue)]  # pyright: ignore[reportUnknownVariableType, reportUnknownMemberType]
+        is_scalar = len(others) == 1 and is_open(others[0])  # pyright: ignore[reportUnknownArgumentType]
+        is_tensor = is_scalar and isinstance(result.type, relax.TensorType)
+        return self.function.emit(relax.TensorToPrimOp(result), node) if is_tensor else result
 
     def _negative(self, node: ast.expr, operand: ast.expr) -> Any:
         value = self._value_or_number(operand)
