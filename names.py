@@ -47,6 +47,19 @@ _TYPES = {
 }
 """Names of types since 2026, and those before."""
 
+_EXPRS = {
+    "blocks": ("BindingBlock", "DataflowBlock", "If", "MatchCast", "SeqExpr", "VarBinding"),
+    "call_parts": ("ExternFunc", "GlobalVar"),
+    "calls": ("Call",),
+    "expr": (
+        *("Constant", "DataflowVar", "Expr", "PrimValue", "ShapeExpr"),
+        *("Tuple", "TupleGetItem", "Var"),
+    ),
+    "function": ("Function",),
+    "strings": ("StringImm",),
+}
+"""The classes of `relax.expr`, by modules of `ir`."""
+
 _STATEMENTS = {
     "statements": ("AttrStmt", "For", "ForKind", "IfThenElse", "SeqStmt", "While"),
     "leaf_statements": (
@@ -281,18 +294,9 @@ NAMES: dict[str, str] = {
     "relax.dpl.context": ".builder.dpl",
     "relax.dpl.pattern": ".builder.dpl",
     "relax.dpl.rewrite": ".builder.dpl",
-    "relax.expr.Call": ".ir.calls:Call",
-    "relax.expr.Constant": ".ir.expr:Constant",
-    "relax.expr.DataflowBlock": ".ir.blocks:DataflowBlock",
-    "relax.expr.DataflowVar": ".ir.expr:DataflowVar",
-    "relax.expr.Expr": ".ir.expr:Expr",
-    "relax.expr.Function": ".ir.function:Function",
-    "relax.expr.SeqExpr": ".ir.blocks:SeqExpr",
+    **{f"relax.expr.{n}": f".ir.{file}:{n}" for file, names in _EXPRS.items() for n in names},
+    "relax.expr.const": ".builder.op:const",
     "relax.expr.make_shape": ".builder.op:make_shape",
-    "relax.expr.Tuple": ".ir.expr:Tuple",
-    "relax.expr.TupleGetItem": ".ir.expr:TupleGetItem",
-    "relax.expr.Var": ".ir.expr:Var",
-    "relax.expr.VarBinding": ".ir.blocks:VarBinding",
     "relax.relax_to_pyfunc_converter.RelaxToPyFuncConverter": (
         ".relax.to_pyfunc:RelaxToPyFuncConverter"
     ),

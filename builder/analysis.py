@@ -58,7 +58,7 @@ def remove_all_unused(func: Function | SeqExpr) -> Any:
     block = func.block if isinstance(func, SeqExpr) else None
     around = None if block is None else block.parent_op()
     given = Function(around) if isinstance(around, relax.FuncOp) else func
-    if not isinstance(given, Function):
+    if isinstance(given, LocalFunction) or not isinstance(given, Function):
         raise TypeError(f"expected a graph function or its body, got {type(func).__name__}")
     op = given.op.clone()
     assert isinstance(op, relax.FuncOp)

@@ -15,26 +15,24 @@ import numpy as np
 from xdsl.ir import Attribute
 
 from ..dialects.diagnostics import suggestion
-from ..dialects.dims import dims_of
-from ..dialects.relax import (
-    OPERATORS,
-    MatchCastOp,
-    PrimToTensorOp,
-    ShapeOfOp,
-    TensorToPrimOp,
-    TensorToShapeOp,
-    TensorType,
-)
+from ..dialects.relax import OPERATORS
 from ..ir.call_parts import ExternFunc, GlobalVar, Op
 from ..ir.calls import Call, inplace_call, kernel_call, output_type
 from ..ir.calls import loop as loop_op
-from ..ir.expr import Constant, Expr, ShapeExpr, apply_operator, expression
+from ..ir.expr import Constant, Expr, PrimValue, apply_operator, expression
 from ..ir.gradients import register_gradient
-from ..ir.operators import to_value
 from ..ir.strings import StringImm
-from ..ir.struct_info import ObjectStructInfo, to_type
-from ..te import const as number
+from ..ir.struct_info import ObjectStructInfo
 from ..te.expr import PrimExpr
+from .shapes import get_shape_of as get_shape_of
+from .shapes import make_shape as make_shape
+from .shapes import match_cast as match_cast
+from .shapes import prim_to_tensor as prim_to_tensor
+from .shapes import prim_value as prim_value
+from .shapes import shape_of as shape_of
+from .shapes import shape_to_tensor as shape_to_tensor
+from .shapes import tensor_to_prim as tensor_to_prim
+from .shapes import tensor_to_shape as tensor_to_shape
 
 __script_path__ = "relax.op"
 
@@ -106,10 +104,11 @@ def call_packed(
 ) -> Expr:
     """The call of a registered function for its effects, in program order.
 
-    Its result has the type `sinfo_args`, also called `ty_args`. Arguments may be strings.
+    Its result has the type `sinfo_args`, also called `ty_args`. Arguments may be strings or
+    numbers.
     """
     called = ExternFunc(func) if isinstance(func, str) else func
-    return Call(called, _with_strings(args), None, sinfo_args, ty_args=ty_args)
+    return Call(called, _packed(args), None, sinfo_args, ty_args=ty_args)
 
 
 def call_pure_packed(
@@ -117,16 +116,24 @@ def call_pure_packed(
 ) -> Expr:
     """The call of a registered function for its result, which has the type `sinfo_args`.
 
-    `ty_args` is another name of it. Arguments may be strings. Raises ValueError where neither is
-    given.
+    `ty_args` is another name of it. Arguments may be strings or numbers. Raises ValueError where
+    neither is given.
     """
     called = ExternFunc(func) if isinstance(func, str) else func
     op = Op.get("relax.call_pure_packed")
-    return Call(op, [called, *_with_strings(args)], None, sinfo_args, ty_args=ty_args)
+    return Call(op, [called, *_packed(args)], None, sinfo_args, ty_args=ty_args)
 
 
-def _with_strings(args: Sequence[Any]) -> list[Any]:
-    return [StringImm(a) if isinstance(a, str) else a for a in args]
+def _packed(args: Sequence[Any]) -> list[Any]:
+    """Arguments of registered functions: strings and numbers are objects, and no tensors."""
+    return [*map(_packed_argument, args)]
+
+
+def _packed_argument(value: Any) -> Any:
+    if isinstance(value, str):
+        return StringImm(value)
+    is_number = isinstance(value, bool | int | float | np.generic | PrimExpr)
+    return PrimValue(value) if is_number else value
 
 
 def null_value() -> Expr:
@@ -170,66 +177,6 @@ def alloc_tensor(shape: Any, dtype: str = "float32", runtime_device_index: int =
     if runtime_device_index != 0:
         raise ValueError(f"expected device 0, got {runtime_device_index}")
     return Call(Op.get("relax.builtin.alloc_tensor"), [shape], {"dtype": dtype})
-
-
-def prim_value(value: Any) -> Any:
-    """A number as an expression: ints are int64 and floats float64; expressions stay.
-
-    Raises TypeError for anything else.
-    """
-    if isinstance(value, PrimExpr):
-        return value
-    if isinstance(value, bool | int | float | np.number):
-        is_float = isinstance(value, float | np.floating)
-        return number(float(value) if is_float else int(value), _PRIM[is_float])  # pyright: ignore[reportUnknownArgumentType]
-    raise TypeError(f"Cannot convert a {type(value).__name__} to a number: got {value}")
-
-
-_PRIM = ("int64", "float64")
-
-
-def make_shape(shape: Any) -> ShapeExpr:
-    """The dims of a list or tuple as a shape; raises TypeError for anything else."""
-    if not isinstance(shape, list | tuple):
-        raise TypeError(f"expected a list or tuple of dims, got {type(shape).__name__}")
-    return ShapeExpr(shape)
-
-
-def get_shape_of(expr: Any) -> Expr:
-    """The shape of a tensor: its dims where they are known, else `shape_of`."""
-    type_ = to_value(expr).type
-    if isinstance(type_, TensorType) and type_.dims is not None:
-        return ShapeExpr(type_.dims)
-    return shape_of(expr)
-
-
-def shape_of(expr: Any) -> Expr:
-    """The shape of a tensor as a value."""
-    return expression(ShapeOfOp(to_value(expr)))
-
-
-def prim_to_tensor(expr: Any) -> Expr:
-    """A scalar as a tensor of rank 0."""
-    return expression(PrimToTensorOp(to_value(expr)))
-
-
-def tensor_to_prim(expr: Any) -> Expr:
-    """The element of a tensor of rank 0 as a scalar."""
-    return expression(TensorToPrimOp(to_value(expr)))
-
-
-def tensor_to_shape(expr: Any, at_most: Any) -> Expr:
-    """The shape that the numbers of an int64 tensor of rank 1 are.
-
-    `at_most` has the largest value of each, which memory is planned for. `match_cast` to
-    ``R.Shape`` gives names to the dims.
-    """
-    return expression(TensorToShapeOp(to_value(expr), dims_of(at_most)))
-
-
-def match_cast(value: Any, struct_info: Any) -> Expr:
-    """A value under another type, which is checked when the program runs."""
-    return expression(MatchCastOp(to_value(value), to_type(struct_info)))
 
 
 @cache

@@ -10,11 +10,11 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from ..dialects import relax
 from ..dialects.diagnostics import OpError
-from ..dialects.dims import dim_of, dims_of
+from ..dialects.dims import dims_of
 from ..lowering.graph.values import canonical
 from .arithmetic import Arithmetic
 from .detached import FreeVariable, OpenDataflow, is_detached, keep, known_as, share
-from .operators import data_of, invoke_op, operand_values, operator_op, to_value
+from .operators import data_of, invoke_op, operand_values, operator_op, prim_op, to_value
 from .parts import Part, Step
 from .struct_info import (
     AnyStructInfo,
@@ -292,11 +292,14 @@ class PrimValue(Expr, shows=relax.PrimValueOp):
     """A number as a value."""
 
     def __init__(self, value: Any):
-        super().__init__(relax.PrimValueOp(dim_of(value)).result)
+        super().__init__(prim_op(value).results[0])
 
     @property
     def value(self) -> Any:
         """The number or expression."""
+        owner = self.borrowed.owner
+        if isinstance(owner, relax.TensorToPrimOp):
+            return owner_of(view(owner.tensor), relax.ConstantOp).value.data.number()
         type_ = owner_of(self, relax.PrimValueOp).result.type
         assert type_.expr is not None
         return shape_of([type_.expr])[0]

@@ -11,7 +11,7 @@ from ..dialects.relax.func import ReturnOp
 from ..lowering.graph.values import canonical
 from ..script.printer.metadata import Metadata
 from ..script.printer.relax import FunctionPrinter
-from ..script.printer.writer import Writer
+from ..script.printer.writer import RESERVED, Writer
 from .detached import FreeVariable
 
 
@@ -33,7 +33,7 @@ class FragmentPrinter(FunctionPrinter):
         if value in self.values:
             return self.values[value]
         if isinstance(owner, FreeVariable):
-            return owner.name
+            return f"{owner.name}_1" if owner.name in RESERVED else owner.name
         if isinstance(owner, ConstantOp):
             return self.metadata.constant(owner)
         if isinstance(owner, Operation) and owner.parent is None:

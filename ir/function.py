@@ -27,7 +27,7 @@ from ..lowering.graph.bind_params import bind_params, bind_symbolic_vars
 from ..lowering.graph.inline_functions import inline_functions
 from ..lowering.verify_calls import written_params
 from .assembly import assemble_function
-from .blocks import SeqExpr
+from .blocks import LocalFunction, SeqExpr
 from .buffers import parameters
 from .expr import Var, tensor_of, view
 from .operators import bound_value
@@ -256,7 +256,14 @@ class PrimFunc(BaseFunc):
         return PrimFunc(specialize(self.prim_func, param_map)) if param_map else self
 
 
-class Function(BaseFunc):
+class FunctionClass(type):
+    """`isinstance` also tells a function inside of another one, which is a value of the graph."""
+
+    def __instancecheck__(cls, instance: object) -> bool:
+        return super().__instancecheck__(instance) or isinstance(instance, LocalFunction)
+
+
+class Function(BaseFunc, metaclass=FunctionClass):
     """A graph function; TVM's ``relax.Function``.
 
     From parts it is ``Function([x], SeqExpr(blocks, y), TensorStructInfo((4,), "float32"))``. It is

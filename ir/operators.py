@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,7 @@ from xdsl.dialects.builtin import TupleType
 from xdsl.ir import Operation, SSAValue
 
 from ..dialects import relax
+from ..dialects.dims import dim_of
 from ..dialects.dtypes import element_type, is_float
 from ..dialects.relax import PrimType, ShapeType, TensorData, TensorType
 from ..dialects.relax.type_relations import forget_symbols
@@ -128,15 +129,40 @@ def to_value(value: Any, dtype: str | None = None) -> SSAValue:
     raise TypeError(f"expected an expression, an array or a number, got {type(value).__name__}")
 
 
+def prim_op(
+    value: Any,
+    dtype: str | None = None,
+    emitted: Callable[[Operation], SSAValue] = lambda op: op.results[0],
+) -> Operation:
+    """The operation of a number as a value that is no tensor, for functions that take such.
+
+    Ints are int64 and floats float64 unless there is a `dtype`. `emitted` puts operations into the
+    program. Raises ValueError for a number that the dtype cannot hold.
+    """
+    given = getattr(value, "value", value)  # of an expression that is a number
+    if not isinstance(given, bool | int | float | np.generic):
+        return relax.PrimValueOp(dim_of(value))
+    data = constant_data(given, dtype or str(getattr(value, "dtype", np.asarray(given).dtype)))
+    if data.dtype == "int64":
+        return relax.PrimValueOp(int(data.values))
+    return relax.TensorToPrimOp(emitted(relax.ConstantOp(data)))
+
+
 def operand_values(operands: Sequence[Any]) -> list[SSAValue]:
     """The values of operands; a number takes the dtype of the first tensor of numbers among them.
 
-    Conditions do not count: in ``where(c, x, 0)`` the 0 is what `x` is.
+    Conditions do not count: in ``where(c, x, 0)`` the 0 is what `x` is. Beside scalars alone it is
+    a scalar.
     """
     values = {i: to_value(o) for i, o in enumerate(operands) if not _is_number(o)}
     dtypes = [t.dtype for v in values.values() for t in tensors_in(v.type) if t.dtype is not None]
     dtype = next((d for d in dtypes if d != "bool"), None)
-    return [values[i] if i in values else to_value(o, dtype) for i, o in enumerate(operands)]
+    is_scalar = bool(values) and all(isinstance(v.type, PrimType) for v in values.values())
+
+    def number(value: Any) -> SSAValue:
+        return prim_op(value, dtype).results[0] if is_scalar else to_value(value, dtype)
+
+    return [values[i] if i in values else number(o) for i, o in enumerate(operands)]
 
 
 def _is_number(operand: Any) -> bool:

@@ -37,6 +37,12 @@ def shape_of(dims: Iterable[IntExpr]) -> Shape:
 TypeT = TypeVar("TypeT", bound=Attribute)
 
 
+def _symbols_in(type_: Attribute) -> set[str]:
+    """The symbols in a type, also in those of a function's parameters and result."""
+    parts = [*type_.params.data, type_.result] if isinstance(type_, FuncType) else []
+    return type_symbols(type_).union(*map(_symbols_in, parts))
+
+
 @displayed("programs:struct_info_html")
 class StructInfo(Generic[TypeT]):
     """A type of the graph, `type`; equal to any other of the same type."""
@@ -65,7 +71,7 @@ class StructInfo(Generic[TypeT]):
         """The type as TVMScript writes it; with `verbose_expr` below ``n = T.int64()`` lines."""
         from ..script.printer.relax_types import Types
 
-        declared = sorted(type_symbols(self.type)) if verbose_expr else ()
+        declared = sorted(_symbols_in(self.type)) if verbose_expr else ()
         return "\n".join([*symbol_lines(declared), Types({}).text(self.type)])
 
     def __str__(self) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 
 from .decorate import ir_module as ir_module
 from .namespace import ScriptName
+from .outside import meta_var as meta_var
 
 __script_path__ = "I"
 

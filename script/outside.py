@@ -19,6 +19,14 @@ from .namespace import ScriptName
 _NUMBERS = count()
 
 
+def meta_var(value: Any) -> Any:
+    """The value itself, which a script names without a variable: ``n = I.meta_var(x.shape[0])``."""
+    return value
+
+
+meta_var.__script_path__ = "T.meta_var"  # pyright: ignore[reportFunctionMemberAccess]
+
+
 class ScalarName(ScriptName):
     """A function on scalars, or a dtype; a call of it is an expression.
 
@@ -27,8 +35,6 @@ class ScalarName(ScriptName):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         name = self.path.removeprefix("T.")
-        if name == "meta_var":
-            return args[0]
         if name == "Var":
             return var(*args, **kwargs)
         if name not in DTYPES:
@@ -38,7 +44,7 @@ class ScalarName(ScriptName):
 
 def scalar_name(name: str) -> ScriptName:
     """``T.name``, which may be called outside of scripts if it is a function on scalars."""
-    is_callable = name in DTYPES or name in FUNCTIONS or name in ("meta_var", "Var")
+    is_callable = name in DTYPES or name in FUNCTIONS or name == "Var"
     kind = ScalarName if is_callable else ScriptName
     return kind(f"T.{name}")
 
@@ -87,6 +93,7 @@ CALLS = frozenset(
     (
         *(name.replace("relax.", "R.", 1) for name in SPECIAL),
         *("R.call_packed", "R.call_py_func", "R.null_value", "R.prim_value"),
+        "R.shape_to_tensor",
     )
 )
 """Calls that `relax.op` has besides the operators."""

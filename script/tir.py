@@ -9,6 +9,7 @@ from typing import Any
 
 from .decorate import function_decorator
 from .decorate import macro as macro
+from .outside import meta_var as meta_var
 from .outside import scalar_name
 
 __script_path__ = "T"

@@ -70,6 +70,10 @@ def _load(buffer: Any, indices: Any) -> PrimExpr:
     return Load(buffer, tuple(map(convert, indices)), buffer.dtype)
 
 
+def _let(var: VarExpr, value: Any, body: Any) -> PrimExpr:
+    return LetExpr(var, convert(value), convert(body))
+
+
 Var = _class("Var", "A variable: a symbol, which is an integer, or a scalar.", te.var, _is_variable)
 CLASSES: dict[str, Any] = {
     "Var": Var,
@@ -85,7 +89,7 @@ CLASSES: dict[str, Any] = {
         lambda e: isinstance(e, CallExpr) and e.op == _CHOICE,
     ),
     "Cast": _class("Cast", "A conversion.", FUNCTIONS["Cast"], lambda e: isinstance(e, CastExpr)),
-    "Let": _class("Let", "A value with a name.", LetExpr, lambda e: isinstance(e, LetExpr)),
+    "Let": _class("Let", "A value with a name.", _let, lambda e: isinstance(e, LetExpr)),
     "Call": _class("Call", "A call of a function.", CallExpr, _is_call),
     "BufferLoad": _class(
         "BufferLoad", "An element that is read.", _load, lambda e: isinstance(e, Load)

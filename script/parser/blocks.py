@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import product
 from typing import Any, cast
 
 from xdsl.dialects.builtin import DictionaryAttr, IndexType
@@ -16,11 +15,12 @@ from ...dialects.int_expr import ZERO, Arg, IntExpr
 from ...dialects.parameters import value_hint
 from ...dialects.tir.func import LAYOUT_FREE_INPUTS
 from ...dialects.tir.regions import infer_regions
-from ...te.expr import Imm, PrimExpr, Var
+from ...te.expr import PrimExpr, Var
 from .annotations import dictionary
 from .bindings import BUFFERS
 from .buffers import Buffer
 from .macros import MacroParser
+from .predicates import bounds_of
 from .regions import RegionParser
 from .statement_reader import StatementReader
 
@@ -171,7 +171,7 @@ class BlockParser:
             elif len(call.args) != 1:
                 raise parser.error(call, f"expected {path}(…), got {len(call.args)} arguments")
             elif path == "T.where":
-                pending.predicates += self._condition(call.args[0])
+                pending.predicates += bounds_of(parser, call.args[0])
             else:
                 given = self._without_layouts(parser.exprs.eval(call.args[0]))
                 self._annotate(call, dictionary(given), pending)
@@ -193,52 +193,22 @@ class BlockParser:
 
     def _annotate(self, call: ast.Call, new: DictionaryAttr, pending: _Pending) -> None:
         """Annotations in addition to those before; raises ScriptError for another value of one."""
-        old = {} if pending.annotations is None else dict(pending.annotations.data)
-        twice = [k for k, v in new.data.items() if old.get(k, v) != v]
-        if twice:
-            message = f"expected one value of annotation '{twice[0]}', got two"
-            raise self.statements.error(call, message)
-        both = {**old, **new.data}
-        pending.annotations = DictionaryAttr(both) if both else None
+        both = self._united(call, pending.annotations or DictionaryAttr({}), new)
+        pending.annotations = both if both.data else None
 
-    def _condition(self, node: ast.expr) -> list[tuple[IntExpr, IntExpr]]:
-        """The bounds ``lhs < rhs`` that a predicate of ``T.where`` is the conjunction of.
-
-        One of several, joined by ``or``, is a bound of their minimum."""
-        if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.And):
-            return [b for n in node.values for b in self._condition(n)]
-        if isinstance(node, ast.Call) and self.statements.called(node) == "T.And":
-            return [b for n in node.args for b in self._condition(n)]
-        if isinstance(node, ast.BoolOp):
-            return [tir.any_of(bounds) for bounds in product(*map(self._condition, node.values))]
-        if isinstance(node, ast.Compare):
-            sides = [self.statements.exprs.expr(n) for n in (node.left, *node.comparators)]
-            indices = [self.statements.emitter.index(e) for e in sides]
-            pairs = zip(node.ops, indices, indices[1:], strict=False)
-            return [b for op, lhs, rhs in pairs for b in self._bounds(node, op, lhs, rhs)]
-        value = self.statements.exprs.expr(node)
-        if isinstance(value, Imm) and value.value:
-            return []
-        message = "expected comparisons of integer expressions, joined by 'and' and 'or'"
-        raise self.statements.error(node, message)
-
-    def _bounds(
-        self, node: ast.expr, op: ast.cmpop, lhs: IntExpr, rhs: IntExpr
-    ) -> list[tuple[IntExpr, IntExpr]]:
-        match op:
-            case ast.Lt():
-                return [(lhs, rhs)]
-            case ast.LtE():
-                return [(lhs, rhs + 1)]
-            case ast.Gt():
-                return [(rhs, lhs)]
-            case ast.GtE():
-                return [(rhs, lhs + 1)]
-            case ast.Eq():
-                return [(lhs, rhs + 1), (rhs, lhs + 1)]
-            case _:
-                message = "expected one of the comparisons < <= > >= =="
-                raise self.statements.error(node, message)
+    def _united(self, call: ast.Call, old: DictionaryAttr, new: DictionaryAttr) -> DictionaryAttr:
+        """The entries of both; of a dict in both also those of its own."""
+        both = dict(old.data)
+        for key, value in new.data.items():
+            known = both.get(key, value)
+            if isinstance(known, DictionaryAttr) and isinstance(value, DictionaryAttr):
+                both[key] = self._united(call, known, value)
+            elif known == value:
+                both[key] = value
+            else:
+                message = f"expected one value of annotation '{key}', got two"
+                raise self.statements.error(call, message)
+        return DictionaryAttr(both)
 
     def _remap(self, target: ast.expr, call: ast.Call, pending: _Pending) -> None:
         parser = self.statements

@@ -12,9 +12,11 @@ from xdsl.ir import Attribute, SSAValue
 
 from ...dialects import relax
 from ...dialects.diagnostics import suggestion
+from ...dialects.dtypes import DTYPES
 from ...dialects.int_expr import IntExpr, Sym
 from ...dialects.relax.symbols import paired_dims
 from ...dialects.relax.type_relations import forget_symbols
+from ...ir.call_parts import GlobalVar, graph_call
 from ...ir.operators import attribute_value, constant_data, default_dtype
 from ...lowering.graph.lower_prims import number_tensor, result_of
 from ...lowering.substitute import substituted
@@ -63,6 +65,7 @@ class CallParser:
             "R.TupleGetItem": self._field,
             "R.shape": shapes.shape,
             "R.shape_of": shapes.shape_of,
+            "R.shape_to_tensor": shapes.shape_to_tensor,
             "R.str": effects.string,
             "R.tensor_to_prim": shapes.tensor_to_prim,
             "R.tensor_to_shape": shapes.tensor_to_shape,
@@ -82,6 +85,10 @@ class CallParser:
         sibling = self._sibling(node.func)
         if sibling is not None:
             return self._call_function(node, sibling)
+        outside = self._outside(node.func)
+        if outside is not None and not node.keywords:
+            args = [self.function.value(a) for a in node.args]
+            return self.function.emit(graph_call(outside, args), node)
         macro = self.macros.macro(node)
         if macro is not None:
             return self.macros.expand(node, macro)
@@ -91,6 +98,8 @@ class CallParser:
         name = path.replace("R.", "relax.", 1)
         if name in relax.OPERATORS:
             return self._operator_call(node, name)
+        if path.startswith("T.") and path.removeprefix("T.") in DTYPES:
+            return self.number(node)
         if isinstance(node.func, ast.Attribute) and node.func.attr == "astype" and node.args:
             value = self.function.value(node.func.value)
             return self.operator(
@@ -111,6 +120,11 @@ class CallParser:
                 return str(alias)
             return None if self.function.signature_of(node.id) is None else node.id
         return None
+
+    def _outside(self, node: ast.expr) -> GlobalVar | None:
+        """The function of another module that a name of Python stands for."""
+        found = self.function.scope.python.get(node.id) if isinstance(node, ast.Name) else None
+        return found if isinstance(found, GlobalVar) else None
 
     def _local_function(self, node: ast.expr) -> SSAValue | None:
         """The function value that a name is bound to, if it is one."""

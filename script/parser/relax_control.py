@@ -1,4 +1,4 @@
-"""`if` in graph functions: both branches bind one variable, or both return."""
+"""`if` in graph functions, where both branches bind one variable or return, and dataflow blocks."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ import ast
 from collections.abc import Sequence
 from typing import Any
 
-from xdsl.ir import Block, Region, SSAValue
+from xdsl.ir import Block, Operation, Region, SSAValue
 
 from ...dialects import relax
+from ...dialects.parameters import value_hint
 from ...dialects.relax.type_relations import common_type, forget_symbols
-from .relax_reader import RelaxReader
+from .relax_reader import NotOutput, RelaxReader
 
 RETURN = "return"
 """What a branch that returns binds, for a name that no variable has."""
@@ -21,10 +22,54 @@ EFFECTS = ("R.print", "R.assert_op", "R.call_packed")
 
 
 class ControlParser:
-    """Reads the choices of one function."""
+    """Reads the choices and the dataflow blocks of one function."""
 
     def __init__(self, function: RelaxReader):
         self.function = function
+
+    def dataflow(self, node: ast.With) -> None:
+        """``with R.dataflow(): …``; the variables that it outputs are bound after it."""
+        function, call = self.function, node.items[0].context_expr
+        if function.path(call) != "R.dataflow" or len(node.items) != 1 or function.in_dataflow:
+            shown = ast.unparse(call)
+            raise function.error(node, f"expected 'with R.dataflow():', not nested, got '{shown}'")
+        outer, inner = function.block, Block()
+        function.block, function.in_dataflow = inner, True
+        with function.scope.nested() as names:
+            for statement in node.body:
+                function.statement(statement)
+        outputs = function.outputs
+        if outputs is None:
+            raise function.error(node, "expected the dataflow block to end with R.output(…)")
+        function.add(relax.func.OutputOp([v for _, v in outputs]), node)
+        function.block, function.in_dataflow, function.outputs = outer, False, None
+        op = relax.DataflowOp(Region(inner), [v.type for _, v in outputs])
+        function.add(op, node)
+        self._leave_dataflow(names, [n for n, _ in outputs], op)
+
+    def _leave_dataflow(self, inside: dict[str, object], names: list[str], op: Operation) -> None:
+        function = self.function
+        for name, value in inside.items():
+            if isinstance(value, SSAValue):
+                function.scope.frames[-1].setdefault(name, NotOutput())
+        for name, result in zip(names, op.results, strict=True):
+            if name == RETURN:
+                function.returned = result
+                continue
+            result.name_hint = value_hint(name)
+            function.scope.bind(name, result)
+
+    def output(self, call: ast.Call) -> None:
+        """``R.output(x, y)``, the names of variables of the dataflow block."""
+        function = self.function
+        if not function.in_dataflow:
+            raise function.error(call, "expected R.output inside a dataflow block")
+        outputs: list[tuple[str, SSAValue]] = []
+        for arg in call.args:
+            if not isinstance(arg, ast.Name):
+                raise function.error(arg, "expected the name of a variable of the dataflow block")
+            outputs.append((arg.id, function.value(arg)))
+        function.outputs = outputs
 
     def choice(self, node: ast.If) -> None:
         """``if c: … else: …``; the variable that both branches bind last is bound after it."""

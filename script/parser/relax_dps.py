@@ -13,6 +13,8 @@ from ...dialects import relax
 from ...dialects.dtypes import element_type
 from ...dialects.relax.types import PrimType, TensorType
 from ...dialects.sym import ExprArray, expr_array
+from ...ir.call_parts import GlobalVar
+from ...ir.operators import prim_op
 from ...te.arithmetic import Index, dim_expr
 from .relax_reader import EXTERNAL, ExternName, RelaxReader
 from .scope import FunctionName
@@ -97,7 +99,17 @@ class DPSCallParser:
         """The name of what is called, the arguments, and the type of the result."""
         given = self._arguments(node, ("func", "args", "out_sinfo"))
         callee, _ = self.callee(node, given.get("func"))
-        return callee, self._tensors(given.get("args")), self._out_type(node, given)
+        args = [self.argument(n) for n in self._listed(given.get("args"))]
+        return callee, args, self._out_type(node, given)
+
+    def argument(self, node: ast.expr) -> SSAValue:
+        """An argument of a registered function; a number is one of the graph, and no tensor."""
+        is_literal = isinstance(node, ast.Constant | ast.UnaryOp | ast.Name)
+        found = self.exprs.eval(node) if is_literal else None
+        if isinstance(found, bool | int | float):
+            op = prim_op(found, None, lambda op: self.function.emit(op, node))
+            return self.function.emit(op, node)
+        return self.function.value(node)
 
     def alloc_tensor(self, node: ast.Call) -> SSAValue:
         """``R.alloc_tensor((1, 128), dtype="float32")``."""
@@ -117,11 +129,14 @@ class DPSCallParser:
         return self.function.emit(relax.CallKernelOp(name, args), node)
 
     def call_tir_dyn(self, node: ast.Call) -> SSAValue:
-        """``R.vm.call_tir_dyn(cls.f, (x, y, R.shape([n])))``: one with index parameters."""
+        """``R.vm.call_tir_dyn(cls.f, (x, y, R.shape([n])))``: one with index parameters.
+
+        A string names it too.
+        """
         given = self._arguments(node, ("func", "args"))
-        callee, is_sibling = self.callee(node, given.get("func"))
+        callee, _ = self.callee(node, given.get("func"))
         elements = self._listed(given.get("args"))
-        if not is_sibling or not elements:
+        if not elements:
             raise self.function.error(node, "expected a PrimFunc of the module and its arguments")
         args = [self.function.value(n) for n in elements[:-1]]
         op = relax.CallKernelOp(callee, args, self._tir_vars(elements[-1]))
@@ -136,8 +151,10 @@ class DPSCallParser:
                 return name, True
             case ast.Name(id=name):
                 alias = self.function.bound(name)
-                is_name = isinstance(alias, FunctionName | ExternName)
-                return str(alias) if is_name else name, not isinstance(alias, ExternName)
+                if isinstance(alias, FunctionName | ExternName):
+                    return str(alias), isinstance(alias, FunctionName)
+                known = self.function.scope.python.get(name)
+                return known.name_hint if isinstance(known, GlobalVar) else name, True
             case ast.Call(args=[inner]) if self.function.path(called) in EXTERNAL:
                 return self.exprs.text(inner), False
             case _:

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import DictionaryAttr
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, Region, SSAValue
 
 from ...dialects import relax
 from ...dialects.parameters import value_hint
@@ -21,7 +21,6 @@ from .relax_control import RETURN, ControlParser
 from .relax_reader import (
     EXTERNAL,
     ExternName,
-    NotOutput,
     Options,
     RelaxReader,
     Signature,
@@ -155,34 +154,7 @@ class RelaxFuncParser(RelaxReader):
             self.returned = value
 
     def _stmt_With(self, node: ast.With) -> None:
-        call = node.items[0].context_expr
-        if self.path(call) != "R.dataflow" or len(node.items) != 1 or self.in_dataflow:
-            shown = ast.unparse(call)
-            raise self.error(node, f"expected 'with R.dataflow():', not nested, got '{shown}'")
-        outer, inner = self.block, Block()
-        self.block, self.in_dataflow = inner, True
-        with self.scope.nested() as names:
-            for statement in node.body:
-                self.statement(statement)
-        outputs = self.outputs
-        if outputs is None:
-            raise self.error(node, "expected the dataflow block to end with R.output(…)")
-        self.add(relax.func.OutputOp([v for _, v in outputs]), node)
-        self.block, self.in_dataflow, self.outputs = outer, False, None
-        op = relax.DataflowOp(Region(inner), [v.type for _, v in outputs])
-        self.add(op, node)
-        self._leave_dataflow(names, [n for n, _ in outputs], op)
-
-    def _leave_dataflow(self, inside: dict[str, object], names: list[str], op: Operation) -> None:
-        for name, value in inside.items():
-            if isinstance(value, SSAValue):
-                self.scope.frames[-1].setdefault(name, NotOutput())
-        for name, result in zip(names, op.results, strict=True):
-            if name == RETURN:
-                self.returned = result
-                continue
-            result.name_hint = value_hint(name)
-            self.scope.bind(name, result)
+        self.control.dataflow(node)
 
     def _stmt_Expr(self, node: ast.Expr) -> None:
         call = node.value
@@ -190,7 +162,7 @@ class RelaxFuncParser(RelaxReader):
         if isinstance(call, ast.Constant):
             return
         if isinstance(call, ast.Call) and path == "R.output":
-            self._output(call)
+            self.control.output(call)
         elif isinstance(call, ast.Call) and path == "R.func_attr" and len(call.args) == 1:
             tensors = [relax.DataAttr(data) for data in self.constants]
             with self.scope.nested() as frame:
@@ -205,16 +177,6 @@ class RelaxFuncParser(RelaxReader):
         if isinstance(value.owner, relax.OperatorOp | relax.CallTIROp | relax.CallDPSPackedOp):
             raise self.error(node, f"expected a variable for the value of '{ast.unparse(node)}'")
 
-    def _output(self, call: ast.Call) -> None:
-        if not self.in_dataflow:
-            raise self.error(call, "expected R.output inside a dataflow block")
-        outputs: list[tuple[str, SSAValue]] = []
-        for arg in call.args:
-            if not isinstance(arg, ast.Name):
-                raise self.error(arg, "expected the name of a variable of the dataflow block")
-            outputs.append((arg.id, self.value(arg)))
-        self.outputs = outputs
-
     def _stmt_Assign(self, node: ast.Assign) -> None:
         target = node.targets[0]
         if len(node.targets) == 1 and isinstance(target, ast.Name):
@@ -228,7 +190,11 @@ class RelaxFuncParser(RelaxReader):
         if not isinstance(node.target, ast.Name) or node.value is None:
             raise self.error(node, "expected 'name: annotation = value'")
         annotated = self.annotations.type(node.annotation)
-        value = self.value(node.value)
+        if is_symbol(self.exprs, node.value):
+            self._check_symbol(node, annotated)
+            self._declare(node.target.id, node.value)
+            return
+        value = self._number(annotated, node.value)
         if self._is_refined(annotated, value.type):
             value = self.emit(relax.MatchCastOp(value, annotated), node)
         if not says_less(annotated, value.type):
@@ -236,6 +202,17 @@ class RelaxFuncParser(RelaxReader):
                 node, f"expected '{node.target.id}' to be {annotated}, got {value.type}"
             )
         self.name_value(node.target.id, value)
+
+    def _check_symbol(self, node: ast.AnnAssign, annotated: Attribute) -> None:
+        """Raise ScriptError unless the annotation of ``n: R.Prim("int64") = T.int64()`` fits."""
+        if not isinstance(annotated, relax.PrimType) or annotated.dtype != "int64":
+            raise self.error(node, f"expected a symbol to be an int64 scalar, got {annotated}")
+
+    def _number(self, annotated: Attribute, node: ast.expr) -> SSAValue:
+        """A value, a literal as a scalar where the annotation says so."""
+        if isinstance(annotated, relax.PrimType) and isinstance(node, ast.Constant | ast.UnaryOp):
+            return self.values.calls.number(node, annotated.dtype)
+        return self.value(node)
 
     def _is_refined(self, annotated: Attribute, type_: Attribute) -> bool:
         """Whether an annotation says more of a value than is known, with known symbols."""

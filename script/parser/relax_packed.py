@@ -63,7 +63,7 @@ class PackedCallParser:
     def _packed(self, node: ast.Call) -> tuple[str, list[SSAValue], Attribute | None]:
         called = node.args[0] if node.args else None
         callee, _ = self.dps.callee(node, called)
-        args = [self._argument(a) for a in node.args[1:]]
+        args = [self.dps.argument(a) for a in node.args[1:]]
         types = {k.arg: k.value for k in node.keywords}
         annotation = types.pop("sinfo_args", types.pop("ty_args", None))
         if types:
@@ -79,12 +79,6 @@ class PackedCallParser:
             fields = [self.function.annotations.type(n) for n in annotation.elts]
             return TupleType(tuple(fields))
         return self.function.annotations.type(annotation)
-
-    def _argument(self, node: ast.expr) -> SSAValue:
-        """An argument of a registered function; an integer is a number of the graph."""
-        if isinstance(node, ast.Constant | ast.UnaryOp) and type(self.exprs.eval(node)) is int:
-            return self.function.emit(relax.PrimValueOp(self.exprs.eval(node)), node)
-        return self.function.value(node)
 
     def print_op(self, node: ast.Call) -> SSAValue:
         """``R.print(x, y, format="x = {}, y = {}")``."""

@@ -9,9 +9,10 @@ from xdsl.ir import Operation, SSAValue
 
 from ...dialects import relax
 from ...dialects.relax.symbols import determined_symbols
-from ...lowering.graph.lower_prims import number_tensor
+from ...ir.operators import prim_op
+from ...lowering.graph.lower_prims import number_tensor, shape_tensor
 from ...te.arithmetic import Binary, dim_expr
-from ...te.expr import PrimExpr
+from ...te.expr import Imm, PrimExpr
 from .relax_reader import RelaxReader
 
 _COMPARED = {
@@ -49,6 +50,13 @@ class ShapeCallParser:
         (value,) = self._arguments(node, ("expr",))
         return self.function.emit(relax.PrimToTensorOp(self.function.value(value)), node)
 
+    def shape_to_tensor(self, node: ast.Call) -> SSAValue:
+        """``R.shape_to_tensor(s)``."""
+        (value,) = self._arguments(node, ("expr",))
+        operand = self.function.value(value)
+        op = shape_tensor(operand, lambda op: self.function.emit(op, node))
+        return self.function.emit(op, node)
+
     def tensor_to_prim(self, node: ast.Call) -> SSAValue:
         """``R.tensor_to_prim(t)``."""
         (value,) = self._arguments(node, ("expr",))
@@ -66,20 +74,26 @@ class ShapeCallParser:
         return self.function.emit(relax.ShapeOp(self.function.annotations.dims(dims)), node)
 
     def prim_value(self, node: ast.Call) -> SSAValue:
-        """``R.prim_value(n + 1)``, an integer over symbols, or a comparison of two."""
+        """``R.prim_value(n + 1)``: a number, an integer over symbols, or a comparison of two."""
         (value,) = self._arguments(node, ("value",))
         return self.number(value)
 
-    def number(self, value: ast.expr) -> SSAValue:
-        """An integer over symbols, or a comparison of two, as a value of the graph."""
+    def number(self, value: ast.expr, dtype: str | None = None) -> SSAValue:
+        """A number, an integer over symbols, or a comparison of two, as a value of the graph.
+
+        A number has the `dtype`, or as `prim_op` says.
+        """
         found = self.function.exprs.eval(value)
+        if isinstance(found, bool | int | float | Imm):
+            op = prim_op(found, dtype, lambda op: self.function.emit(op, value))
+            return self.function.emit(op, value)
         if isinstance(getattr(found, "type", None), relax.PrimType):
             return found
         if isinstance(found, Binary) and found.op in _COMPARED:
             return self._comparison(value, found)
-        if not isinstance(found, PrimExpr | int) or isinstance(found, bool):
-            shown = ast.unparse(value)
-            raise self.function.error(value, f"expected an integer over symbols, got '{shown}'")
+        if not isinstance(found, PrimExpr):
+            message = f"expected a number or an integer over symbols, got '{ast.unparse(value)}'"
+            raise self.function.error(value, message)
         return self.function.emit(relax.PrimValueOp(dim_expr(found)), value)
 
     def _comparison(self, node: ast.expr, found: Binary) -> SSAValue:

@@ -8,6 +8,7 @@ from typing import Any
 from xdsl.ir import SSAValue
 
 from ...dialects import relax
+from ...dialects.relax.prim_values import is_open
 from ...dialects.relax.types import tensors_in
 from ...ir.expr import Constant, owner_of
 from ...ir.operators import constant_data as constant_data
@@ -90,12 +91,19 @@ class ValueParser:
                 return self.exprs.eval(node)
 
     def _binary(self, node: ast.expr, left: ast.expr, right: ast.expr, name: str) -> Any:
-        """An operator of two values, of which one may be a number that takes the other's dtype."""
+        """An operator of two values, of which one may be a number that takes the other's dtype.
+
+        Beside a scalar it is a scalar.
+        """
         lhs, rhs = self._value_or_number(left), self._value_or_number(right)
         if not isinstance(lhs, SSAValue) and not isinstance(rhs, SSAValue):
             return self.exprs.eval(node)
         operands = [self._operand(left, lhs, rhs), self._operand(right, rhs, lhs)]
-        return self.calls.operator(node, name, operands, {})
+        result = self.calls.operator(node, name, operands, {})
+        others = [value.type for value in (lhs, rhs) if isinstance(value, SSAValue)]  # pyright: ignore[reportUnknownVariableType, reportUnknownMemberType]
+        is_scalar = len(others) == 1 and is_open(others[0])  # pyright: ignore[reportUnknownArgumentType]
+        is_tensor = is_scalar and isinstance(result.type, relax.TensorType)
+        return self.function.emit(relax.TensorToPrimOp(result), node) if is_tensor else result
 
     def _negative(self, node: ast.expr, operand: ast.expr) -> Any:
         value = self._value_or_number(operand)

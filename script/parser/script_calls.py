@@ -85,7 +85,7 @@ META = ("I.meta_var", "T.meta_var")
 
 def _script_call(exprs: ExprReader, node: ast.Call, path: str) -> Any:
     name = path.removeprefix("T.")
-    if path in ("I.meta_var", "R.prim_value") and len(node.args) == 1 and not node.keywords:
+    if path in (*META, "R.prim_value") and len(node.args) == 1 and not node.keywords:
         return exprs.eval(node.args[0])
     name = "bool" if name == "boolean" else name
     if path in ("R.dtype", "R.str") and len(node.args) == 1:

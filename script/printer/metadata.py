@@ -59,7 +59,7 @@ class Metadata:
         """``R.const(1.0, "float32")`` for a scalar, else ``metadata["relax.…"][0]``."""
         data = op.value.data
         if data.shape == () and data.array is not None:
-            return f"R.const({_scalar(data)}, {quote(data.dtype)})"
+            return f"R.const({scalar_text(data)}, {quote(data.dtype)})"
         return self.reference(op)
 
     def reference(self, given: ConstantOp | DataAttr) -> str:
@@ -90,7 +90,8 @@ def _entry(data: TensorData) -> str:
     )
 
 
-def _scalar(data: TensorData) -> str:
+def scalar_text(data: TensorData) -> str:
+    """The number of a constant of rank 0; in quotes where it is not finite."""
     array: NDArray[Any] = data.values.reshape(())
     if data.dtype == "bfloat16":
         array = (array.astype(np.uint32) << np.uint32(16)).view(np.float32)

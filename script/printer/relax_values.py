@@ -42,7 +42,7 @@ from ...dialects.relax import (
 )
 from ...dialects.sym import exprs_of
 from .literals import call_text, python_text, quote, tuple_text
-from .metadata import Metadata
+from .metadata import Metadata, scalar_text
 from .options import Options
 from .relax_types import Types
 
@@ -81,7 +81,7 @@ class ValueTexts:
             PrimToTensorOp: lambda op: call_text("R.prim_to_tensor", self.value(op.prim)),
             StorageTensorOp: self._storage_tensor,
             StringOp: lambda op: call_text("R.str", quote(op.text.data)),
-            TensorToPrimOp: lambda op: call_text("R.tensor_to_prim", self.value(op.tensor)),
+            TensorToPrimOp: self._tensor_to_prim,
             TensorToShapeOp: self._tensor_to_shape,
             ShapeOp: lambda op: call_text("R.shape", self._dims(op.result.type.dims)),
             TupleGetItemOp: lambda op: f"{self.value(op.tuple_value)}[{op.index.data}]",
@@ -178,6 +178,12 @@ class ValueTexts:
     def _tensor_to_shape(self, op: TensorToShapeOp) -> str:
         limits = f"at_most={self._dims(op.limits)}"
         return call_text("R.tensor_to_shape", self.value(op.tensor), limits)
+
+    def _tensor_to_prim(self, op: TensorToPrimOp) -> str:
+        owner, dtype = op.tensor.owner, op.result.type.dtype
+        if not isinstance(owner, ConstantOp) or owner.value.data.array is None or dtype == "int64":
+            return call_text("R.tensor_to_prim", self.value(op.tensor))
+        return call_text("R.prim_value", f"T.{dtype}({scalar_text(owner.value.data)})")
 
     def _dims(self, dims: Sequence[IntExpr]) -> str:
         return f"[{', '.join(map(self._dim, dims))}]"

@@ -70,11 +70,14 @@ def test_analyses_of_bodies_and_local_functions():
     assert [v.name for v in analysis.bound_vars(func)][:1] == ["x"]
     assert analysis.all_vars(relax.op.add(func.params[0], func.params[0])) == func.params
     (inner,) = [b.value for b in body.blocks[0].bindings if b.var.name == "inner"]
+    assert isinstance(inner, relax.Function) and isinstance(inner, relax.expr.Expr)
     assert analysis.contains_impure_call(inner) and analysis.contains_impure_call(func)
     kept = [b.var.name for b in analysis.bindings_of(analysis.remove_all_unused(body))]
     assert "unused" not in kept and "z" in kept
     with pytest.raises(TypeError, match="expected a graph function or its body, got int"):
         analysis.remove_all_unused(4)
+    with pytest.raises(TypeError, match="or its body, got LocalFunction"):
+        analysis.remove_all_unused(inner)
 
 
 FORCED = """

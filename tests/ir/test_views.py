@@ -71,8 +71,11 @@ def test_parts_declare_their_free_variables():
     assert body.script().splitlines() == text
     assert body.script(verbose_expr=True).splitlines() == declared + text
     assert a.struct_info.script(verbose_expr=True) == f"n = T.int64()\n{kind}"
+    info = relax.FuncStructInfo([a.struct_info], b.struct_info)
+    assert info.script(verbose_expr=True) == f"n = T.int64()\n{info}"
     cast = relax.MatchCast(b, a, ty=b.struct_info)
     assert str(cast) == f"b: {kind} = R.match_cast(a, {kind})"
+    assert str(relax.op.sin(relax.Var("R", a.struct_info))) == "R.sin(R_1)"
 
 
 def test_types_and_the_module_are_shown_as_asked():

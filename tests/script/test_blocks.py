@@ -38,7 +38,8 @@ for i0, i1 in T.grid(3, 4):
         vi = T.axis.spatial(10, i0 * 4 + i1)
         T.reads(X[vi])
         T.writes(Y[vi])
-        T.block_attr({"hint": True})
+        T.block_attr({"hint": {"a": True}})
+        T.block_attr({"hint": {"b": 1, "a": True}})
         Y[vi] = X[vi] + 1
 """,
         np.arange(10, dtype="float32"),

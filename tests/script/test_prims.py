@@ -12,7 +12,7 @@ PROGRAM = """
 class Module:
     @R.function
     def scaled(x: R.Tensor(("n",), "float32"), a: R.Prim("float32"), k: R.Prim("int64")):
-        return (R.multiply(x, a), R.add(R.multiply(a, a), a), R.take(x, k), R.less(a, a))
+        return (R.multiply(x, a), a * a + a, R.take(x, k), a < a, 2 * k - 1)
 
     @R.function
     def chosen(c: R.Tensor((), "bool"), n: R.Prim("int64")):
@@ -38,9 +38,10 @@ def test_scalars():
     assert from_source(module.script()).script() == module.script()
     built = relax.build(module, check=True)
     x = np.arange(3, dtype="float32")
-    product, total, element, is_less = built["scaled"](x, 1.5, 2)
+    product, total, element, is_less, odd = built["scaled"](x, 1.5, 2)
     np.testing.assert_array_equal(product.numpy(), x * 1.5)
-    assert (total, element.numpy(), is_less) == (3.75, 2, False) and isinstance(total, float)
+    assert (total, element.numpy(), is_less, odd) == (3.75, 2, False, 3)
+    assert isinstance(total, float) and isinstance(odd, int)
     assert [built["chosen"](np.array(c), 3) for c in (True, False)] == [5, 3]
     np.testing.assert_array_equal(built["even"](x).numpy(), -x)
     with pytest.raises(TypeError, match="expected argument 'a' to be a number, got str"):
@@ -50,7 +51,8 @@ def test_scalars():
 def test_types_of_operators():
     x, y = (relax.Var(n, relax.PrimStructInfo("float32")) for n in "xy")
     assert str(relax.op.add(x, y).struct_info) == 'R.Prim("float32")'
-    assert str(relax.op.less(x, y).struct_info) == 'R.Prim("bool")'
+    assert str(relax.op.less(x, y).struct_info) == str((x < 2).struct_info) == 'R.Prim("bool")'
+    assert str(relax.op.multiply(x, 2).struct_info) == 'R.Prim("float32")'
     t = relax.Var("t", relax.TensorStructInfo((2, 3), "float32"))
     assert str(relax.op.add(t, y).struct_info) == 'R.Tensor((2, 3), dtype="float32")'
     assert relax.op.add(t, y).args[1].op == tvm.ir.Op.get("relax.prim_to_tensor")

@@ -3,9 +3,11 @@
 import numpy as np
 import pytest
 
-from xrelax import relax
+import xrelax
+from xrelax import relax, tir
 from xrelax.ir import assert_structural_equal
 from xrelax.script import ScriptError, from_source
+from xrelax.script import relax as R
 from xrelax.script import tir as T
 
 KERNEL = """
@@ -57,6 +59,18 @@ class Module:
             "y = R.call_pure_packed('f', (x,), R.prim_value(1), "
             "sinfo_args=R.Tensor((4,), 'float32'))",
         ),
+        (
+            "y = R.call_pure_packed('f', 0.5, T.int32(2), sinfo_args=R.Object)",
+            "a = R.prim_value(T.float64(0.5)); b: R.Prim('int32') = 2; "
+            "y = R.call_pure_packed('f', a, b, sinfo_args=R.Object)",
+        ),
+        (
+            "y = R.call_dps_packed('f', (x, True, -2), R.Tensor((n,), 'float32'))",
+            "y = R.call_dps_packed('f', (x, R.prim_value(True), R.prim_value(-2)), "
+            "R.Tensor((n,), 'float32'))",
+        ),
+        ("n: R.Prim('int64') = T.int64(); y = R.shape([n])", "y = R.shape([n])"),
+        ("m = I.meta_var(n); y = R.shape([T.meta_var(m)])", "y = R.shape([n])"),
         ("z: R.Tensor(s, 'float32') = R.zeros(s, 'float32'); y = z", "y = R.zeros(s, 'float32')"),
     ],
 )
@@ -74,6 +88,10 @@ def test_forms_of_calls(sugared, plain):
         ("R.func_attr({'global_symbol': 'main'}); y = x", "expected a private function without"),
         ("y = R.null_value(1)", r"expected R.null_value\(\) without arguments"),
         ("y = R.TupleGetItem(x)", "expected R.TupleGetItem"),
+        ("y = R.shape_to_tensor(x)", "expected a shape of known dims, got !relax.tensor"),
+        ("y = R.prim_value(x)", "expected a number or an integer over symbols, got 'x'"),
+        ("y: R.Prim('int8') = 400", "expected numbers of int8, got 400"),
+        ("y: R.Prim('float32') = T.int64()", "expected a symbol to be an int64 scalar, got "),
     ],
 )
 def test_what_calls_refuse(line, message):
@@ -87,6 +105,61 @@ def main(x: R.Tensor((4,), "float32")):
         from_source(text)
 
 
+def test_functions_of_python_are_called_by_their_names():
+    module = from_source(KERNEL.format("y = x"))
+    twice, fill = module.get_global_var("twice"), module.get_global_var("fill")
+
+    @R.function
+    def main(x: R.Tensor((4,), "float32")):
+        y = R.call_tir(fill, (4,), out_sinfo=R.Tensor((4,), "float32"))
+        return R.add(twice(x), y)
+
+    module["main"] = main
+    assert relax.build(module)["main"](np.ones(4, "float32")).numpy().tolist() == [3] * 4
+
+
+def test_numbers_of_registered_functions():
+    given = []
+
+    @R.function(pure=False)
+    def main(x: R.Tensor((2,), "float32")):
+        size: R.Prim("float16") = 1.5
+        R.call_packed("tests.numbers", 0.1, 3, True, T.float32(0.5), size)
+        return x
+
+    assert from_source(main.script()).script() == main.script()
+    xrelax.register_global_func("tests.numbers", lambda *args: given.extend(args), override=True)
+    relax.build(main, check=False)(np.ones(2, "float32"))
+    assert given == [0.1, 3, True, 0.5, 1.5] and isinstance(given[2], bool)
+    call = relax.op.call_packed("tests.numbers", 0.5, tir.IntImm("int64", 4))
+    assert (
+        str(call) == 'R.call_packed("tests.numbers", R.prim_value(T.float64(0.5)), R.prim_value(4))'
+    )
+    assert [relax.PrimValue(v).value for v in (0.5, True, 4)] == [0.5, True, 4]
+
+
+def test_a_kernel_may_be_named_by_a_string():
+    text = """
+@R.function(pure=False)
+def main(x: R.Tensor(("n",), "float32")):
+    n = T.int64()
+    _ = R.vm.call_tir_dyn({}, (x, R.shape([n])))
+    return x
+"""
+    assert_structural_equal(from_source(text.format("'fill'")), from_source(text.format("fill")))
+
+
+def test_shapes_as_tensors():
+    func = from_source("""
+@R.function
+def main(x: R.Tensor(("n", 3), "float32"), s: R.Shape([4, 5])):
+    return (R.shape_to_tensor(R.shape_of(x)), R.shape_to_tensor(s))
+""")
+    sizes, known = relax.build(func, check=True)(np.ones((2, 3), "float32"), (4, 5))
+    assert (sizes.numpy().tolist(), known.numpy().tolist()) == ([2, 3], [4, 5])
+    assert str(R.shape_to_tensor(relax.ShapeExpr((2, 3))).struct_info).startswith("R.Tensor((2,)")
+
+
 def test_results_of_unknown_shape_are_cast():
     func = from_source("""
 @R.function
@@ -96,9 +169,7 @@ def main(x: R.Tensor((4,), "float32")):
     return z
 """)
     assert relax.analysis.well_formed(func)
-    import xrelax as tvm
-
-    tvm.register_global_func("f", lambda x: x, override=True)
+    xrelax.register_global_func("f", lambda x: x, override=True)
     assert relax.build(func)(np.ones(4, "float32")).numpy().tolist() == [1] * 4
 
 

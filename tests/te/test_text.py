@@ -40,4 +40,7 @@ def test_declarations():
         "n = T.int64()",
         'T.if_then_else(p, x + x, T.Cast("float32", n))',
     ]
+    let = tir.Let(X, 1.5, X + 1)
+    text = "T.Let(x + T.float32(1.0), where={x: T.float32(1.5)})"
+    assert let.script(verbose_expr=True) == f"x = T.float32()\n{text}"
     assert tir.Cast("int8", X).script() == 'T.Cast("int8", x)'
