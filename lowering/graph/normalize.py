@@ -1,6 +1,7 @@
 """`normalize`: replace calls of PrimFuncs by name by `call_tir`; check calls and kernels.
 
-Marks of last uses, and those that only gradients read, are removed.
+Marks of last uses, and those that only gradients read, are removed. Objects become arguments of
+calls, see `object_calls`.
 
 ::
 
@@ -30,6 +31,7 @@ from ..analysis.independence import conflict_of
 from ..functions import functions_by_name, graph_functions
 from ..schedule.regions import refresh_around
 from ..verify_calls import verify_calls
+from .object_calls import call_objects
 from .verify_kernels import buffers_in, parallel_loops, scratch_of, users_of, verify_kernels
 
 
@@ -105,6 +107,7 @@ class NormalizePass(ModulePass):
         remove_kills(op)
         remove_gradient_markers(op)
         verify_calls(op)
+        call_objects(op)
         for func in op.body.block.ops:
             if isinstance(func, tir.PrimFuncOp):
                 privatize(func)
