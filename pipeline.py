@@ -69,6 +69,8 @@ PASSES: dict[str, str] = {
     ),
     "inline-producers": ".lowering.schedule.inline_producers:InlineProducersPass",
     "lambda-lift": ".lowering.graph.lambda_lift:LambdaLiftPass",
+    "lazy-get-input": ".lowering.graph.lazy_params:LazyGetInputPass",
+    "lazy-set-output": ".lowering.graph.lazy_params:LazySetOutputPass",
     "lift-transform-params": ".lowering.graph.lift_transform_params:LiftTransformParamsPass",
     "lift-workspace": ".lowering.runtime.lift_workspace:LiftWorkspacePass",
     "legalize-ops": ".lowering.graph.legalize_ops:LegalizeOpsPass",

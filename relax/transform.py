@@ -36,6 +36,7 @@ from .codegen import FuseOpsByPattern as FuseOpsByPattern
 from .codegen import FusionPattern as FusionPattern
 from .codegen import PatternCheckContext as PatternCheckContext
 from .codegen import RunCodegen as RunCodegen
+from .lazy_params import LazyTransformParams as LazyTransformParams
 from .legalize import LegalizeOps as LegalizeOps
 
 OWN = (
@@ -47,6 +48,7 @@ OWN = (
     "FuseOpsByPattern",
     "FusionPattern",
     "Gradient",
+    "LazyTransformParams",
     "LegalizeOps",
     "Pass",
     "PatternCheckContext",

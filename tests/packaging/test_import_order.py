@@ -59,6 +59,7 @@ ORDER = (
     "meta_schedule",
     "relax.alter_op_impl",
     "relax.codegen",
+    "relax.lazy_params",
     "relax.legalize",
     "relax.pattern_registry",
     "relax.transform",
