@@ -205,6 +205,7 @@ NAMES: dict[str, str] = {
     "relax.frontend.torch.register_backend": ".importers.torch.dynamo:register",
     "relax.get_shape_of": ".builder.op:get_shape_of",
     "relax.prim_value": ".builder.op:prim_value",
+    "relax.get_default_pipeline": ".relax.pipelines:get_default_pipeline",
     "relax.get_pipeline": ".relax.pipelines:get_pipeline",
     "relax.op": ".builder.op",
     "relax.RelaxToPyFuncConverter": ".relax.to_pyfunc:RelaxToPyFuncConverter",
@@ -298,6 +299,7 @@ NAMES: dict[str, str] = {
     "relax.relax_to_pyfunc_converter.RelaxToPyFuncConverter": (
         ".relax.to_pyfunc:RelaxToPyFuncConverter"
     ),
+    "relax.pipeline": ".relax.pipelines",
     "relax.transform.transform": ".relax.transform",
     "relax.vm.VirtualMachine": ".runtime:VirtualMachine",
     "relax.vm.build": ".driver:build",

@@ -38,6 +38,7 @@ from .codegen import PatternCheckContext as PatternCheckContext
 from .codegen import RunCodegen as RunCodegen
 from .lazy_params import LazyTransformParams as LazyTransformParams
 from .legalize import LegalizeOps as LegalizeOps
+from .update_param_type import UpdateParamType as UpdateParamType
 
 OWN = (
     "AlterOpImpl",
@@ -55,6 +56,7 @@ OWN = (
     "RunCodegen",
     "Sequential",
     "ToMixedPrecision",
+    "UpdateParamType",
     "dataflowblock_pass",
     "function_pass",
     "module_pass",

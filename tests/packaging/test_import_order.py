@@ -62,6 +62,7 @@ ORDER = (
     "relax.lazy_params",
     "relax.legalize",
     "relax.pattern_registry",
+    "relax.update_param_type",
     "relax.transform",
     "relax.training",
     "relax.pipelines",
