@@ -67,7 +67,7 @@ INLINE = (relax.ConstantOp, relax.PrimValueOp, relax.ShapeOp, relax.StringOp)
 """Operations whose values are written in place."""
 
 Caller = Callable[[SSAValue, str], list[Operation]]
-"""The call that gets a weight by number and name, or gives the value of a name and its number."""
+"""Makes the operations that get a weight by its number and name; the last one returns it."""
 
 
 def lazy_get_input(func: relax.FuncOp) -> None:
@@ -112,6 +112,7 @@ def lazy_set_output(func: relax.FuncOp) -> None:
 
 
 def last_of(func: relax.FuncOp) -> relax.func.ReturnOp:
+    """The end of a function."""
     last = func.body.block.last_op
     assert isinstance(last, relax.func.ReturnOp)
     return last
@@ -165,6 +166,7 @@ def insert_call(
 
 
 def get_before_use(func: relax.FuncOp, param: SSAValue, place: int, name: str, get: Caller) -> None:
+    """Replace a parameter by a call before the operation of the body that uses it first, if any."""
     users = {use.operation for use in param.uses}
     user = next(
         (op for op in func.body.block.ops if any(inner in users for inner in op.walk())), None
@@ -177,6 +179,7 @@ def get_before_use(func: relax.FuncOp, param: SSAValue, place: int, name: str, g
 def get_weight(
     point: InsertPoint, type_: Attribute, place: int, name: str, get: Caller
 ) -> SSAValue:
+    """Insert the call for a weight, and the cast to its type; returns the weight."""
     index = relax.PrimValueOp(place)
     calls = get(index.result, name)
     cast = relax.MatchCastOp(calls[-1].results[0], type_)
@@ -186,6 +189,7 @@ def get_weight(
 
 
 def input_count(func: relax.FuncOp) -> int:
+    """The number of parameters that are no weights; raises Diagnostic if there are fewer."""
     count = num_input(func) or 0
     if not 0 <= count <= len(func.params):
         raise Diagnostic(f"expected at least {count} parameters, got {len(func.params)}", func)
@@ -193,6 +197,7 @@ def input_count(func: relax.FuncOp) -> int:
 
 
 def insert_param(func: relax.FuncOp, place: int, wanted: str, type_: Attribute) -> SSAValue:
+    """Add a parameter, whose name gets a number if it is taken."""
     names = list(func.names)
     name = unique_name(wanted, names)
     param = func.body.block.insert_arg(type_, place)
@@ -203,6 +208,7 @@ def insert_param(func: relax.FuncOp, place: int, wanted: str, type_: Attribute) 
 
 
 def drop_params(func: relax.FuncOp, first: int, end: int | None = None) -> None:
+    """Erase parameters without uses."""
     names = list(func.names)
     for param in func.params[first:end]:
         func.body.block.erase_arg(param)
@@ -211,6 +217,7 @@ def drop_params(func: relax.FuncOp, first: int, end: int | None = None) -> None:
 
 
 def set_attr(func: relax.FuncOp, name: str, value: Attribute | None) -> None:
+    """Set an attribute of a function, or remove it."""
     attrs = {} if func.attrs is None else dict(func.attrs.data)
     attrs.pop(name, None)
     if value is not None:
