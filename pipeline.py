@@ -81,6 +81,9 @@ PASSES: dict[str, str] = {
         ".lowering.graph.merge_composite_functions:MergeCompositeFunctionsPass"
     ),
     "normalize": ".lowering.graph.normalize:NormalizePass",
+    "optimize-layout-transform": (
+        ".lowering.graph.optimize_layout_transform:OptimizeLayoutTransformPass"
+    ),
     "pack-weights": ".lowering.graph.pack_weights:PackWeightsPass",
     "plan-memory": ".lowering.runtime.plan_memory:PlanMemoryPass",
     "prefetch-panels": ".lowering.loops.prefetch_panels:PrefetchPanelsPass",
