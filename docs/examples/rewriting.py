@@ -238,9 +238,9 @@ for name in ("only_legalize", "zero"):
 
 # %% relax.get_default_pipeline relax.pipeline
 from xrelax import relax
-from xrelax.relax.pipeline import get_pipeline
 
-print(relax.get_default_pipeline("llvm").name, get_pipeline("default").name)
+print(relax.get_default_pipeline("llvm").name)
+print(relax.pipeline.get_pipeline("default").name)
 
 # %% script.relax.rewriter
 from xrelax.script import relax as R
