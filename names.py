@@ -17,6 +17,7 @@ from typing import Any
 
 _OTHER_DEVICES = ("cuda", "rocm", "opencl", "metal", "vulkan", "webgpu")
 _UTILITIES = ("support", "contrib")
+_CHECKPOINTS = ("checkpoint", "emit_checkpoint", "emit_checkpoint_sequential")
 _COMPARISONS = ("assert_allclose", "check_numerical_grads")
 _ITER_MAPS = {
     "iter_map": (
@@ -217,10 +218,12 @@ NAMES: dict[str, str] = {
     "relax.frontend.torch.register_backend": ".importers.torch.dynamo:register",
     "relax.get_shape_of": ".builder.op:get_shape_of",
     "relax.prim_value": ".builder.op:prim_value",
+    "relax.get_default_pipeline": ".relax.pipelines:get_default_pipeline",
     "relax.get_pipeline": ".relax.pipelines:get_pipeline",
     "relax.op": ".builder.op",
     "relax.RelaxToPyFuncConverter": ".relax.to_pyfunc:RelaxToPyFuncConverter",
     "relax.register_pipeline": ".relax.pipelines:register_pipeline",
+    **{f"relax.testing.nn.{name}": f".builder.checkpoints:{name}" for name in _CHECKPOINTS},
     "relax.training": ".relax.training",
     "relax.utils.copy_with_new_vars": ".ir.function:copy_with_new_vars",
     "relax.transform": ".relax.transform",
@@ -300,6 +303,7 @@ NAMES: dict[str, str] = {
     "relax.relax_to_pyfunc_converter.RelaxToPyFuncConverter": (
         ".relax.to_pyfunc:RelaxToPyFuncConverter"
     ),
+    "relax.pipeline": ".relax.pipelines",
     "relax.transform.transform": ".relax.transform",
     "relax.vm.VirtualMachine": ".runtime:VirtualMachine",
     "relax.vm.build": ".driver:build",

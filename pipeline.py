@@ -69,6 +69,8 @@ PASSES: dict[str, str] = {
     ),
     "inline-producers": ".lowering.schedule.inline_producers:InlineProducersPass",
     "lambda-lift": ".lowering.graph.lambda_lift:LambdaLiftPass",
+    "lazy-get-input": ".lowering.graph.lazy_params:LazyGetInputPass",
+    "lazy-set-output": ".lowering.graph.lazy_params:LazySetOutputPass",
     "lift-transform-params": ".lowering.graph.lift_transform_params:LiftTransformParamsPass",
     "lift-workspace": ".lowering.runtime.lift_workspace:LiftWorkspacePass",
     "legalize-ops": ".lowering.graph.legalize_ops:LegalizeOpsPass",
@@ -79,6 +81,9 @@ PASSES: dict[str, str] = {
         ".lowering.graph.merge_composite_functions:MergeCompositeFunctionsPass"
     ),
     "normalize": ".lowering.graph.normalize:NormalizePass",
+    "optimize-layout-transform": (
+        ".lowering.graph.optimize_layout_transform:OptimizeLayoutTransformPass"
+    ),
     "pack-weights": ".lowering.graph.pack_weights:PackWeightsPass",
     "plan-memory": ".lowering.runtime.plan_memory:PlanMemoryPass",
     "prefetch-panels": ".lowering.loops.prefetch_panels:PrefetchPanelsPass",

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, ClassVar
 
+from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Operation
 
 from ..dialects import relax
@@ -19,6 +20,7 @@ from ..ir.module import IRModule
 from ..ir.operators import to_value
 from ..ir.struct_info import to_type
 from ..ir.te_calls import Kernel
+from ..te.attributes import dictionary
 from .finish import finish
 from .module import ModuleBuilder
 from .scope import FunctionScope
@@ -175,6 +177,20 @@ class BlockBuilder:
         kernel = Kernel(func, args, kwargs)
         name = self._module.add_kernel(kernel.func, kernel.name).name_hint
         return expression(kernel.call(name))
+
+    def call_te_with_grad(
+        self,
+        func: Callable[..., Any],
+        *args: Any,
+        te_grad_name: str,
+        te_grad_kwargs: Mapping[str, Any] | None = None,
+        **kwargs: Any,
+    ) -> Any:
+        """As `call_te`, with a registered gradient, as for ``relax.op.call_tir_with_grad``."""
+        call = self.call_te(func, *args, **kwargs)
+        call.operation.te_grad_name = StringAttr(te_grad_name)
+        call.operation.te_grad_kwargs = dictionary(te_grad_kwargs) if te_grad_kwargs else None
+        return call
 
     def emit_output(self, output: Any, name_hint: str = "") -> Any:
         """Let a value be seen outside of the dataflow block; returns its variable."""

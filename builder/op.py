@@ -6,7 +6,7 @@ and attributes that `relax.nn.softmax` declares. Numbers take the dtype of the t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from types import SimpleNamespace
 from typing import Any, cast
@@ -46,6 +46,26 @@ def call_tir(gvar: Any, args: Any, out_sinfo: Any = None, tir_vars: Any = None, 
     do not fit, and TypeError for other keywords.
     """
     return expression(kernel_call(gvar, args, _output(out_sinfo, old), tir_vars))
+
+
+def call_tir_with_grad(
+    gvar: Any,
+    args: Any,
+    out_sinfo: Any = None,
+    te_grad_name: str = "",
+    te_grad_kwargs: Mapping[str, Any] | None = None,
+    tir_vars: Any = None,
+    **old: Any,
+) -> Expr:
+    """The call of a PrimFunc that has a gradient, otherwise as `call_tir`.
+
+    `te_grad_name` names a function registered by ``relax.training.utils.register_te_gradient``,
+    which gets `te_grad_kwargs`. Raises ValueError with one line without a name.
+    """
+    if not te_grad_name:
+        raise ValueError("expected te_grad_name, got none")
+    gradient = {"te_grad_name": te_grad_name, "te_grad_kwargs": te_grad_kwargs}
+    return expression(kernel_call(gvar, args, _output(out_sinfo, old), tir_vars, **gradient))
 
 
 def call_tir_inplace(

@@ -21,6 +21,12 @@ from xdsl.ir import Attribute
 PRECISION = "relax.precision"
 """The attribute of a module with the dtype of its contractions; see `to-mixed-precision`."""
 
+RECOMPUTED = "recomputed"
+"""The attribute of an operation that is not to be merged with the first computation of its result.
+
+It says nothing of values; see `gradient`.
+"""
+
 
 def to_attribute(value: Any) -> Attribute:
     """A number, string, list, dict or `None` as an attribute; raises ValueError otherwise."""

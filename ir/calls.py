@@ -14,6 +14,7 @@ from ..dialects.int_expr import IntExpr
 from ..dialects.sym import ExprArray, expr_array
 from ..lowering.loop_types import LoopOperands
 from ..lowering.verify_calls import unify_kernel_call
+from ..te.attributes import dictionary, literal
 from .call_parts import (
     ExternFunc,
     GlobalVar,
@@ -66,18 +67,27 @@ def _operator(
 
 
 def kernel_call(
-    called: Any, args: Any, out: Attribute, tir_vars: Any = None
+    called: Any, args: Any, out: Attribute, tir_vars: Any = None, **gradient: Any
 ) -> relax.CallTIROp | relax.CallDPSPackedOp:
     """A call in destination-passing style: of a PrimFunc of the module, or of a name.
 
-    A PrimFunc that is known is checked against the arguments.
+    A PrimFunc that is known is checked against the arguments. `gradient` is ``te_grad_name`` and
+    ``te_grad_kwargs``.
     """
     values = _tensors(args)
     if isinstance(called, ExternFunc):
         called = called.global_symbol
     if isinstance(called, str):
         return relax.CallDPSPackedOp(called, values, out)
-    call = relax.CallTIROp(_named(called), values, out, _variables(tir_vars))
+    name, keywords = gradient.get("te_grad_name"), gradient.get("te_grad_kwargs")
+    call = relax.CallTIROp(
+        _named(called),
+        values,
+        out,
+        _variables(tir_vars),
+        name,
+        dictionary(keywords) if keywords else None,
+    )
     callee = None if called.function is None else called.function.op
     if isinstance(callee, tir.PrimFuncOp):
         with erased_on_error(call):
@@ -195,7 +205,9 @@ _SPECIAL: dict[str, Callable[[Sequence[Any], dict[str, Any], Any], Operation]] =
     "relax.call_tir_inplace": lambda args, attrs, info: inplace_call(
         args[0], args[1], attrs["inplace_indices"], info, *args[2:]
     ),
-    "relax.call_tir": lambda args, attrs, info: kernel_call(args[0], args[1], info, *args[2:]),
+    "relax.call_tir": lambda args, attrs, info: kernel_call(
+        args[0], args[1], info, *args[2:], **attrs
+    ),
     "relax.loop": lambda args, attrs, info: loop(args[0], *args[1:], **attrs),
     "relax.match_cast": lambda args, attrs, info: relax.MatchCastOp(to_value(args[0]), info),
     "relax.shape_of": lambda args, attrs, info: relax.ShapeOfOp(to_value(args[0])),
@@ -260,6 +272,12 @@ class Call(Expr, shows=Operation):
             known = {"format": operation.format.data}
         elif isinstance(operation, relax.CallTIRInplaceOp):
             known = {"inplace_indices": operation.positions}
+        elif isinstance(operation, relax.CallTIROp) and operation.te_grad_name is not None:
+            keywords = operation.te_grad_kwargs
+            known = {
+                "te_grad_name": operation.te_grad_name.data,
+                "te_grad_kwargs": {} if keywords is None else literal(keywords),
+            }
         elif isinstance(operation, relax.LoopOp):
             trips = None if operation.trips is None else shape_of([operation.trips.data])[0]
             known = {"trips": trips, "is_while": operation.is_while is not None}

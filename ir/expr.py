@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABCMeta
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
@@ -265,8 +266,15 @@ class TupleGetItem(Expr, shows=relax.TupleGetItemOp):
         return owner_of(self, relax.TupleGetItemOp).index.data
 
 
-class ShapeExpr(Expr, shows=relax.ShapeOp):
-    """A shape as a value."""
+class _ShapeKind(ABCMeta):
+    """Makes the shapes of types, and of calls that state them, instances too."""
+
+    def __instancecheck__(cls, value: Any) -> bool:
+        return isinstance(value, Shape) or super().__instancecheck__(value)
+
+
+class ShapeExpr(Expr, shows=relax.ShapeOp, metaclass=_ShapeKind):
+    """A shape as a value; the shape of a type is an instance too."""
 
     def __init__(self, values: Any):
         super().__init__(relax.ShapeOp(dims_of(values)).result)

@@ -25,6 +25,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, Operation, ParametrizedAttribute, SSAValue
 
+from ..dialects.attributes import RECOMPUTED
 from ..dialects.int_expr import Arg, Atom, IntExpr, IntLike, Sym, render
 from ..dialects.nesting import enclosing
 from ..dialects.relax import ConstantOp, DataAttr, FuncOp, OperatorOp, TensorType
@@ -46,6 +47,9 @@ Fact: TypeAlias = "IntExpr | str | int | tuple[Fact, ...]"
 
 NAMES_ONLY = frozenset({"param_names", "buffer_name", "func_name"})
 """Properties that say how something is called and no more."""
+
+HINTS = frozenset({RECOMPUTED})
+"""Attributes that say nothing of what a program computes."""
 
 LINKAGE = frozenset({"global_symbol", "private", "sym_name"})
 """Properties and ``attrs`` of a function that say what calls it, and not what it does."""
@@ -77,7 +81,7 @@ class CanonicalForm:
         self.symbol_names: list[str] = []
         self._map_free_vars = map_free_vars
         self._unnamed = None if compare_name else root
-        self._ignored = NAMES_ONLY if compare_blocks else NAMES_ONLY | {"block_name"}
+        self._ignored = HINTS | (NAMES_ONLY if compare_blocks else NAMES_ONLY | {"block_name"})
         self._numbers: dict[SSAValue, int] = {}
         self._interned: dict[tuple[Fact, ...], int] = {}
         self._symbols: dict[str, int] = {}

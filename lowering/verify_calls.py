@@ -188,11 +188,13 @@ def unify_invoke(
     """
     type_, name = function.type, function.name_hint or "a function"
     assert isinstance(type_, relax.FuncType)
-    expected = list(type_.params.data)
+    expected: list[Attribute] = list(type_.params.data)
     if len(args) != len(expected):
         raise Diagnostic(
             f"'{name}' expects {count_text(len(expected), 'argument')}, got {len(args)}"
         )
+    pairs = zip(expected, args, strict=True)
+    expected = [a if isinstance(e, relax.ObjectType) else e for e, a in pairs]  # any value is one
     subjects = [f"argument {i}" for i in range(len(expected))]
     if result is None:
         return unify_types(f"call of '{name}'", subjects, expected, args)

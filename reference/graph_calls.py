@@ -114,7 +114,7 @@ def _call_pure_packed(graph: Graph, op: PackedCall) -> None:
     inputs, types = values_of(graph, op.args), tensors_in(op.result.type)
     if not is_plain([], op.result.type):
         found = graph.session.call_registered(op.callee.data, inputs, ())
-        graph.values[op.result] = _returned(graph, op, op.result.type, found)
+        graph.values[op.result] = returned(graph, op.callee.data, op.result.type, found)
         return
     if not all(t.is_known for t in types):
         graph.values[op.result] = _of_unknown_type(graph, op, inputs)
@@ -124,17 +124,18 @@ def _call_pure_packed(graph: Graph, op: PackedCall) -> None:
     graph.values[op.result] = result
 
 
-def _returned(graph: Graph, op: PackedCall, type_: Attribute, found: Any) -> GraphValue:
+def returned(graph: Graph, name: str, type_: Attribute, found: Any) -> GraphValue:
     """What a registered function returns, as a value of a type with objects or numbers."""
-    name = op.callee.data
     match type_:
         case relax.ObjectType():
             return found
+        case TupleType(types=fields) if found is None and not fields.data:
+            return ()
         case TupleType(types=fields):
             if not isinstance(found, tuple | list) or len(fields.data) != len(found):  # pyright: ignore[reportUnknownArgumentType]
                 raise EvaluationError(f"expected '{name}' to return {len(fields.data)} values")
             pairs = zip(fields.data, cast("Sequence[Any]", found), strict=True)
-            return tuple(_returned(graph, op, t, f) for t, f in pairs)
+            return tuple(returned(graph, name, t, f) for t, f in pairs)
         case relax.PrimType():
             found = np.asarray(found, storage_dtype(type_.dtype))
             result = fresh(graph, tensor_of(type_), name)

@@ -111,7 +111,7 @@ def _draw(
             return number_in(type_.dtype, random_array(type_.dtype, (), rng, integers))
         open_value = int(rng.integers(2)) if type_.dtype == "bool" else EQUAL
         return open_value if type_.expr is None else number(type_.expr, symbols)
-    if isinstance(type_, relax.ObjectType):
+    if isinstance(type_, relax.ObjectType | relax.FuncType):
         raise EvaluationError(f"expected arguments that can be drawn, got an object as '{name}'")
     return random_array(dtype_name(type_), (), rng, integers)[()]
 

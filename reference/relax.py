@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, cast
 
@@ -16,7 +17,7 @@ from ..dialects.relax.symbols import determined_symbols
 from ..dialects.relax.types import TensorType, tensors_in
 from .arguments import GraphValue, Shape, bind_values, flatten
 from .expressions import number, shape_of
-from .graph_calls import CALLS, Graph, arguments, fresh
+from .graph_calls import CALLS, Graph, arguments, fresh, returned, values_of
 from .memory import Buffer
 from .session import Session
 from .values import EvaluationError
@@ -186,16 +187,31 @@ def _local_func(graph: Graph, op: relax.LocalFuncOp) -> None:
         return inner.values[op.returned]
 
     outer = set(graph.symbols)
-    graph.values[op.result] = call
+    graph.values[op.result] = _Closure(call)
+
+
+@dataclass(frozen=True)
+class _Closure:
+    """A local function; other functions are those that users pass."""
+
+    call: Callable[[Sequence[GraphValue]], GraphValue]
 
 
 def _invoke(graph: Graph, op: relax.InvokeOp) -> None:
-    call = cast(Callable[..., GraphValue], graph.values[op.callee])
-    graph.values[op.result] = _in_own_memory(call([graph.values[v] for v in op.args]))
+    function = graph.values[op.callee]
+    if isinstance(function, _Closure):
+        result = _in_own_memory(function.call([graph.values[v] for v in op.args]))
+    else:
+        args = [function, *values_of(graph, op.args)]
+        found = graph.session.call_registered("vm.builtin.invoke_closure", args, ())
+        result = returned(graph, op.callee.name_hint or "a function", op.result.type, found)
+    graph.values[op.result] = result
 
 
 def _match_cast(graph: Graph, op: relax.MatchCastOp) -> None:
     name, value = op.value.name_hint or "a value", graph.values[op.value]
+    if isinstance(op.value.type, relax.ObjectType):
+        value = returned(graph, name, op.result.type, value)
     try:
         bind_values([name], [op.result.type], [value], graph.symbols)
     except EvaluationError as error:

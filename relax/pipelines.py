@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from ..backend.target import Target
 from ..dialects.diagnostics import suggestion
 from ..ir.transform import Pass, Sequential, as_pass
 from . import transform
@@ -57,6 +58,15 @@ def get_pipeline(name: str = "zero", **options: Any) -> Pass:
         hint = suggestion(name, _PIPELINES)
         raise ValueError(f"expected a pipeline ({known}), got '{name}'{hint}")
     return as_pass(_PIPELINES[name](**options))
+
+
+def get_default_pipeline(target: Any) -> Pass:
+    """The pipeline "default", as for every target; raises BackendError for one that is no CPU.
+
+    TVM's ``relax.get_default_pipeline``.
+    """
+    Target(target)
+    return get_pipeline("default")
 
 
 def register_pipeline(name: str) -> Callable[[Pipeline], Pipeline]:

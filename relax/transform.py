@@ -36,7 +36,9 @@ from .codegen import FuseOpsByPattern as FuseOpsByPattern
 from .codegen import FusionPattern as FusionPattern
 from .codegen import PatternCheckContext as PatternCheckContext
 from .codegen import RunCodegen as RunCodegen
+from .lazy_params import LazyTransformParams as LazyTransformParams
 from .legalize import LegalizeOps as LegalizeOps
+from .update_param_type import UpdateParamType as UpdateParamType
 
 OWN = (
     "AlterOpImpl",
@@ -47,12 +49,14 @@ OWN = (
     "FuseOpsByPattern",
     "FusionPattern",
     "Gradient",
+    "LazyTransformParams",
     "LegalizeOps",
     "Pass",
     "PatternCheckContext",
     "RunCodegen",
     "Sequential",
     "ToMixedPrecision",
+    "UpdateParamType",
     "dataflowblock_pass",
     "function_pass",
     "module_pass",

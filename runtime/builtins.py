@@ -23,10 +23,24 @@ def _clear_py_func_registry() -> None:
         remove_global_func(_python_functions.pop())
 
 
+def _invoke(function: Callable[..., Any], *args: Any) -> Any:
+    """The result of a function that a user passes; raises TypeError for another object."""
+    if not callable(function):
+        raise TypeError(f"expected a function to call, got {type(function).__name__}")
+    return function(*args)
+
+
+def _value_of(value: Any) -> Any:
+    """An object as a tensor or number; the call checks its type."""
+    return value
+
+
 BUILTINS: dict[str, Callable[..., Any]] = {
     "vm.builtin.clear_py_func_registry": _clear_py_func_registry,
     "vm.builtin.copy": array,
+    "vm.builtin.invoke_closure": _invoke,
     "vm.builtin.register_py_func": _register_py_func,
+    "vm.builtin.value_of": _value_of,
 }
 """A copy of a tensor, and the functions that Python gives to ``R.call_py_func``."""
 

@@ -97,7 +97,9 @@ def store_results(name: str, result: Any, outputs: Sequence[Tensor]) -> None:
 
 
 def values_of(name: str, result: Any, count: int) -> Sequence[Any]:
-    """The values that a function returns; raises ValueError for another number."""
+    """The values that a function returns, none for `None`; ValueError for another number."""
+    if result is None and count == 0:
+        return ()
     given = cast("Sequence[Any]", result if isinstance(result, tuple | list) else (result,))
     if len(given) != count:
         raise ValueError(f"expected '{name}' to return {count} tensors, got {len(given)}")

@@ -8,7 +8,14 @@ from collections.abc import Set as AbstractSet
 from itertools import count
 from string import Formatter
 
-from xdsl.dialects.builtin import ArrayAttr, FlatSymbolRefAttr, StringAttr, SymbolRefAttr, TupleType
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DictionaryAttr,
+    FlatSymbolRefAttr,
+    StringAttr,
+    SymbolRefAttr,
+    TupleType,
+)
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import operand_def, opt_prop_def, prop_def, result_def, traits_def, var_operand_def
 from xdsl.traits import EffectInstance, MemoryEffect, Pure, SymbolTable
@@ -75,14 +82,18 @@ class CallTIROp(SymbolCallOp):
 
     ``%y = relax.call_tir @relu0(%x) : (!relax.tensor<[1, n], f32>) -> !relax.tensor<[1, n], f32>``;
     TVM's ``R.call_tir``. Several outputs make a tuple. `tir_vars` are the values of index
-    parameters.
+    parameters. `te_grad_name` names a registered function on tensors for pass `gradient`, and
+    `te_grad_kwargs` are keywords of it; TVM's ``R.call_tir_with_grad``.
     """
 
     name = "relax.call_tir"
     tir_vars = opt_prop_def(ArrayAttr[ExprAttr])
+    te_grad_name = opt_prop_def(StringAttr)
+    te_grad_kwargs = opt_prop_def(DictionaryAttr)
     traits = traits_def(Pure())
     assembly_format = (
-        "$callee `(` $args `)` (`vars` $tir_vars^)? attr-dict `:` functional-type($args, $result)"
+        "$callee `(` $args `)` (`vars` $tir_vars^)? (`gradient` $te_grad_name^)? "
+        "(`with` $te_grad_kwargs^)? attr-dict `:` functional-type($args, $result)"
     )
 
     def __init__(
@@ -91,15 +102,26 @@ class CallTIROp(SymbolCallOp):
         args: Sequence[SSAValue],
         result_type: Attribute,
         tir_vars: ArrayAttr[ExprAttr] | None = None,
+        te_grad_name: str | None = None,
+        te_grad_kwargs: DictionaryAttr | None = None,
     ):
         super().__init__(
             operands=[list(args)],
-            properties={"callee": SymbolRefAttr(callee), "tir_vars": tir_vars},
+            properties={
+                "callee": SymbolRefAttr(callee),
+                "tir_vars": tir_vars,
+                "te_grad_name": None if te_grad_name is None else StringAttr(te_grad_name),
+                "te_grad_kwargs": te_grad_kwargs,
+            },
             result_types=[result_type],
         )
 
     def verify_(self) -> None:
         verify_outputs(self.result.type, self.name)
+        if self.te_grad_kwargs is not None and self.te_grad_name is None:
+            raise VerifyException(
+                f"expected te_grad_name with te_grad_kwargs, got {self.te_grad_kwargs} alone"
+            )
 
 
 @irdl_op_definition

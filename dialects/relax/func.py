@@ -44,6 +44,9 @@ from .types import type_symbols
 SYMBOL_BOUNDS = ("tir_var_lower_bound", "tir_var_upper_bound")
 """The attributes of functions for the least and the greatest values of symbols, as TVM's."""
 
+FORCE_PURE = "relax.force_pure"
+"""The attribute of functions that are pure whatever their operations do."""
+
 
 @irdl_op_definition
 class FuncOp(GraphFunctionOp):
@@ -139,7 +142,7 @@ class FuncOp(GraphFunctionOp):
     @property
     def is_forced_pure(self) -> bool:
         """Whether the function is pure whatever its operations do: TVM's ``relax.force_pure``."""
-        value = None if self.attrs is None else self.attrs.data.get("relax.force_pure")
+        value = None if self.attrs is None else self.attrs.data.get(FORCE_PURE)
         return isinstance(value, IntegerAttr) and value.value.data != 0
 
     def _undetermined(self, symbol: str) -> VerifyException:

@@ -236,6 +236,12 @@ module = tvm.IRModule.from_expr(main)
 for name in ("only_legalize", "zero"):
     print([var.name_hint for var in relax.get_pipeline(name)(module).functions])
 
+# %% relax.get_default_pipeline relax.pipeline
+from xrelax import relax
+
+print(relax.get_default_pipeline("llvm").name)
+print(relax.pipeline.get_pipeline("default").name)
+
 # %% script.relax.rewriter
 from xrelax.script import relax as R
 

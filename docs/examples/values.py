@@ -296,3 +296,32 @@ from xrelax.script import relax as R
 x = relax.Var("x", R.Tensor(("n", 4), "float32"))
 print(relax.get_shape_of(x), relax.expr.make_shape([2, 4]))
 print(relax.get_shape_of(relax.Var("y", R.Tensor("float32"))))
+
+# %% relax.testing.nn.checkpoint relax.testing.nn.emit_checkpoint
+from xrelax import relax
+from xrelax.relax.testing import nn
+from xrelax.script import relax as R
+
+x = relax.Var("x", R.Tensor((4,), "float32"))
+bb = relax.BlockBuilder()
+with bb.function("main", [x]):
+    with bb.dataflow():
+        y = nn.emit_checkpoint(lambda v: relax.op.exp(relax.op.sin(v)), x)
+        z = bb.emit(nn.checkpoint(relax.op.tanh, y))
+        loss = bb.emit_output(relax.op.sum(z))
+    bb.emit_func_output(loss)
+print(relax.transform.Gradient("main")(bb.get())["main_adjoint"])
+
+# %% relax.testing.nn.emit_checkpoint_sequential
+from xrelax import relax
+from xrelax.relax.testing import nn
+from xrelax.script import relax as R
+
+x = relax.Var("x", R.Tensor((4,), "float32"))
+bb = relax.BlockBuilder()
+with bb.function("main", [x]):
+    with bb.dataflow():
+        y = nn.emit_checkpoint_sequential([relax.op.exp, relax.op.sin, relax.op.tanh], 3, x)
+        out = bb.emit_output(y)
+    bb.emit_func_output(out)
+print(bb.get())

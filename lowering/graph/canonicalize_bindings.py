@@ -18,8 +18,8 @@
     }
 
 Such are fields of a tuple that is known, the tuple of all fields of another, casts to the same
-type, and outputs of dataflow blocks that are no values of theirs, or that are another output. Then
-unused operations go away.
+type, whose symbols are replaced by the dims that they match, and outputs of dataflow blocks that
+are no values of theirs, or that are another output. Then unused operations go away.
 TVM's ``CanonicalizeBindings``.
 """
 
@@ -33,7 +33,9 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from ...dialects import relax
+from ...dialects.relax.type_relations import forget_symbols
 from ..functions import graph_functions
+from .cast_symbols import CastResolver
 from .dead_code import remove_all_unused
 from .values import canonical, visible
 
@@ -51,6 +53,10 @@ class CanonicalizeBindingsPass(ModulePass):
 
 def canonicalize_bindings(func: relax.FuncOp) -> None:
     """Remove the bindings of one function that only give another name, and what is unused then."""
+    resolver = CastResolver(func, {})
+    resolver.block(func.body.block)
+    if resolver.values:
+        func.result_type = forget_symbols(func.returned.type, set(func.declared_symbols()))
     inside = list(func.walk())
     for inner in inside:
         _rename_result(inner)

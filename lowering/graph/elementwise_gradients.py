@@ -38,8 +38,9 @@ def _divide(g: Backward, op: Any, grad: SSAValue) -> Gradients:
 @gradient("power")
 def _power(g: Backward, op: Any, grad: SSAValue) -> Gradients:
     x, y = op.operands
+    scaled = g("multiply", grad, y)
     less = g("power", x, g("subtract", y, g.number(1, y)))
-    yield g.fitted(g("multiply", g("multiply", grad, y), less), x)
+    yield g.fitted(g("multiply", scaled, less), x)
     yield g.fitted(g("multiply", g("multiply", grad, op.result), g("log", x)), y)
 
 

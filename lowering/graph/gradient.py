@@ -30,7 +30,7 @@ Reverse-mode differentiation: adjoints go from the result to the operands, by th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from xdsl.context import Context
@@ -45,8 +45,9 @@ from ...dialects.dtypes import is_float
 from ..functions import functions_by_name, graph_function
 from . import elementwise_gradients as _elementwise
 from . import tensor_gradients as _tensors
+from .checkpoints import Checkpoints
 from .dead_code import remove_all_unused
-from .gradient_rules import RULES, Backward, known_dtype
+from .gradient_rules import KERNEL_RULES, RULES, Backward, Rule, known_dtype
 from .one_dataflow import only_dataflow, returned_fields
 from .values import canonical
 
@@ -71,8 +72,8 @@ def add_gradient(
     if name in functions_by_name(module):
         raise Diagnostic(f"expected no function '{name}' yet, got one")
     new = func.clone()
-    _differentiate(new, name, require_grads, target_index)
     module.body.block.insert_op_before(new, func)
+    _differentiate(new, name, require_grads, target_index)
 
 
 def _differentiate(
@@ -80,13 +81,17 @@ def _differentiate(
 ) -> None:
     """Make a function its adjoint."""
     dataflow, last = only_dataflow(func)
+    checkpoints = Checkpoints(dataflow, Backward(dataflow.output))
     target = _target(func, dataflow, last, target_index)
-    sources = _sources(func, dataflow, require_grads)
-    adjoints = _Adjoints(Backward(dataflow.output))
+    sources = _sources(func, dataflow, require_grads, checkpoints.marked)
+    adjoints = _Adjoints(Backward(dataflow.output), checkpoints)
     adjoints.start(target)
     for op in reversed(list(dataflow.body.block.ops)):
         adjoints.visit(op)
     gradients = [adjoints.of(source) for source in sources]
+    for op in dataflow.body.block.ops:
+        if isinstance(op, relax.CallTIROp):
+            op.te_grad_name = op.te_grad_kwargs = None
     _return_also(func, dataflow, last, gradients)
     func.sym_name = StringAttr(name)
     func.properties.pop("private", None)
@@ -116,12 +121,15 @@ def _target(
 
 
 def _sources(
-    func: relax.FuncOp, dataflow: relax.DataflowOp, names: Sequence[str] | None
+    func: relax.FuncOp,
+    dataflow: relax.DataflowOp,
+    names: Sequence[str] | None,
+    marked: Mapping[str, SSAValue],
 ) -> list[SSAValue]:
     """The values by which gradients are asked for: parameters, or values of the block by name."""
     if names is None:
         return list(func.params)
-    known: dict[str, SSAValue] = dict(zip(func.names, func.params, strict=True))
+    known: dict[str, SSAValue] = {**dict(zip(func.names, func.params, strict=True)), **marked}
     for op in dataflow.body.block.ops:
         known |= {r.name_hint: r for r in op.results if r.name_hint is not None}
     for inner, outer in zip(dataflow.output.values, dataflow.outputs, strict=True):
@@ -156,6 +164,7 @@ class _Adjoints:
     """The gradient of the target by each value so far."""
 
     g: Backward
+    checkpoints: Checkpoints
     known: dict[SSAValue, SSAValue] = field(default_factory=lambda: {})
 
     def start(self, target: SSAValue) -> None:
@@ -183,6 +192,11 @@ class _Adjoints:
                 self._add_to_field(op.tuple_value, op.index.data, adjoint)
             case relax.OperatorOp():
                 self._visit_operator(op, adjoint)
+            case relax.CallTIROp(te_grad_name=StringAttr(data=name)):
+                if name not in KERNEL_RULES:
+                    hint = suggestion(name, KERNEL_RULES)
+                    raise Diagnostic(f"expected a registered gradient, got '{name}'{hint}", op)
+                self._pass_on(KERNEL_RULES[name], op, adjoint)
             case relax.MatchCastOp():
                 self._add(op.value, adjoint)
             case _:
@@ -194,9 +208,14 @@ class _Adjoints:
             if not any(_is_differentiable(o.type) for o in op.operands):
                 return
             raise Diagnostic(f"expected operators with gradients, got '{op.name}'", op)
-        for operand, part in zip(op.operands, rule(self.g, op, adjoint), strict=True):
+        self._pass_on(rule, op, adjoint)
+
+    def _pass_on(self, rule: Rule, op: Operation, adjoint: SSAValue) -> None:
+        used = self.checkpoints.operation(op)
+        for operand, part in zip(op.operands, rule(self.g, used, adjoint), strict=True):
             if part is not None and _is_differentiable(operand.type):
                 self._add(operand, part)
+        self.checkpoints.finish(op, used)
 
     def _add(self, value: SSAValue, part: SSAValue) -> None:
         """Add to the gradient by a value; constants have none."""

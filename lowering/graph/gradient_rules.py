@@ -31,6 +31,9 @@ Rule: TypeAlias = "Callable[[Backward, Any, SSAValue], Gradients]"
 RULES: dict[str, Rule] = {}
 """The rule of each operator that has one, by its full name."""
 
+KERNEL_RULES: dict[str, Rule] = {}
+"""Rules of `relax.call_tir`, by the names that calls state as ``te_grad_name``."""
+
 
 def gradient(*names: str) -> Callable[[Rule], Rule]:
     """Decorator: the rule of operators, by their names without "relax."."""

@@ -1,5 +1,8 @@
 """`normalize`: replace calls of PrimFuncs by name by `call_tir`; check calls and kernels.
 
+Marks of last uses, and those that only gradients read, are removed. Objects become arguments of
+calls, see `object_calls`.
+
 ::
 
     %0 = relax.call_dps_packed "linear0"(%x, %w, %b) : …
@@ -23,10 +26,12 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
 from ...dialects import relax, tir
+from ...dialects.relax.operators.markers import GradientMarkerOp
 from ..analysis.independence import conflict_of
 from ..functions import functions_by_name, graph_functions
 from ..schedule.regions import refresh_around
 from ..verify_calls import verify_calls
+from .object_calls import call_objects
 from .verify_kernels import buffers_in, parallel_loops, scratch_of, users_of, verify_kernels
 
 
@@ -79,6 +84,14 @@ def remove_kills(module: ModuleOp) -> None:
                     Rewriter.replace_op(op, relax.TupleOp([]))
 
 
+def remove_gradient_markers(module: ModuleOp) -> None:
+    """Replace markers that only gradients read by their operands."""
+    for func in graph_functions(module):
+        for op in list(func.walk()):
+            if isinstance(op, GradientMarkerOp):
+                Rewriter.replace_op(op, [], [op.operands[0]])
+
+
 @dataclass(frozen=True)
 class NormalizePass(ModulePass):
     """Resolve calls by name to the module's PrimFuncs, check every call against its callee.
@@ -92,7 +105,9 @@ class NormalizePass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         resolve_names(op)
         remove_kills(op)
+        remove_gradient_markers(op)
         verify_calls(op)
+        call_objects(op)
         for func in op.body.block.ops:
             if isinstance(func, tir.PrimFuncOp):
                 privatize(func)

@@ -43,13 +43,13 @@ from typing import cast
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ArrayAttr, IntegerType, ModuleOp, StringAttr, TupleType
-from xdsl.ir import Attribute, Block, Operation, TypeAttribute
+from xdsl.ir import Attribute, Operation, TypeAttribute
 from xdsl.passes import ModulePass
 
 from ...dialects import relax
-from ...dialects.int_expr import IntExpr, IntLike, Sym, sym
+from ...dialects.int_expr import IntExpr, sym
 from ...dialects.relax.cast_types import first_casts, parameter_types
-from ...dialects.relax.symbols import declared_in, determined_symbols, paired_dims
+from ...dialects.relax.symbols import declared_in
 from ...dialects.relax.types import python_shape, shape_text, tensors_in, type_symbols
 from ...dialects.relax.values import may_be
 from ..functions import (
@@ -60,11 +60,12 @@ from ..functions import (
     recursive_functions,
     unique_name,
 )
-from ..substitute import set_type, substitute_own_symbols, substituted
+from ..substitute import set_type, substituted
 from ..verify_calls import call_result_type
+from .cast_symbols import CastResolver
 from .data_sizes import count_first
 from .inline_functions import inline_call
-from .refresh_types import TypeRefresher, refresh_types
+from .refresh_types import refresh_types
 
 
 def resolve_shapes(module: ModuleOp) -> None:
@@ -139,8 +140,8 @@ def _with_dims(type_: Attribute, name: str, fresh: Callable[[str], IntExpr]) -> 
             return type_
 
 
-class _Resolver(TypeRefresher):
-    """Substitutes the symbols of casts in program order; those of a branch are scoped to it."""
+class _Resolver(CastResolver):
+    """Resolves casts, results of registered functions, and sizes that data says."""
 
     def __init__(
         self,
@@ -153,28 +154,22 @@ class _Resolver(TypeRefresher):
         self.recursive = recursive
         self.fresh = fresh
         self.casts = first_casts(func)
-        self.read: set[str] = set()
-        """Symbols whose values are those of tensors."""
-        self.values: dict[str, IntLike] = {}
 
-    def op(self, op: Operation) -> None:
-        if self.values:
-            substitute_own_symbols(op, self.values)
-        if isinstance(op, relax.MatchCastOp):
-            self._cast(op)
-        elif isinstance(op, relax.CallOp) and (callee := self._inlined(op)) is not None:
+    def other(self, op: Operation) -> None:
+        if isinstance(op, relax.CallOp) and (callee := self._inlined(op)) is not None:
             self._inline(op, callee)
             return
         elif isinstance(op, relax.CallPackedOp | relax.CallPurePackedOp):
             self._packed(op)
         else:
-            super().op(op)
+            super().other(op)
         self.read |= count_first(op, self.fresh)
 
-    def branch(self, block: Block) -> None:
-        values = dict(self.values)
-        super().branch(block)
-        self.values = values
+    def cast(self, op: relax.MatchCastOp) -> None:
+        if op.written is None:
+            op.written = StringAttr(_written(op.result.type))
+        super().cast(op)
+        self.read |= count_first(op, self.fresh)
 
     def _inlined(self, op: relax.CallOp) -> relax.FuncOp | None:
         """The callee of a call whose result has dims that the callee's parameters do not give."""
@@ -200,24 +195,6 @@ class _Resolver(TypeRefresher):
         wanted = substituted(cast_.result.type, self.values)
         if type_symbols(wanted) <= self.declared and may_be(op.result.type, wanted):
             set_type(op.result, wanted)
-
-    def _cast(self, op: relax.MatchCastOp) -> None:
-        wanted = op.result.type
-        if isinstance(op.value.owner, relax.TensorToShapeOp):
-            self.read.update(determined_symbols([wanted]))
-        pairs = list(paired_dims(wanted, op.value.type))
-        own = {
-            atom.name: value
-            for dim, value in reversed(pairs)
-            if isinstance(atom := dim.as_atom, Sym)
-            and atom.name not in self.declared
-            and atom.name not in self.read
-        }
-        self.values |= own
-        resolved = substituted(wanted, own)
-        if op.written is None:
-            op.written = StringAttr(_written(wanted))
-        set_type(op.result, resolved)
 
 
 def _written(type_: Attribute) -> str:

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, cast
 
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FloatAttr, IntegerAttr, TupleType
-from xdsl.ir import Attribute, SSAValue, TypeAttribute
+from xdsl.dialects.builtin import TupleType
+from xdsl.ir import SSAValue, TypeAttribute
 
 from ...dialects import relax
-from ...dialects.attributes import to_attribute
-from ...dialects.dtypes import element_type, is_float
+from ...dialects.dtypes import element_type
 from ...dialects.int_expr import IntExpr
 from ...dialects.relax.types import TensorType
 from ...dialects.sym import expr_array
 from ...ir.struct_info import AnyStructInfo, StructInfo
 from ...te.arithmetic import dim_expr, symbol
-from ...te.emit import ssa_type
-from ...te.expr import Imm, Index, PrimExpr
+from ...te.expr import Index, PrimExpr
 from ..errors import Source
 from .buffers import describe_value
 from .expressions import ExprParser
@@ -277,26 +275,3 @@ def names_in(source: Source, annotations: Sequence[ast.expr]) -> set[str]:
     texts = [n for n in nodes if isinstance(n, ast.Constant) and isinstance(n.value, str)]
     nodes += [n for t in texts for n in ast.walk(source.expression(t, str(t.value)))]
     return {n.id for n in nodes if isinstance(n, ast.Name)}
-
-
-def dictionary(value: Any) -> DictionaryAttr:
-    """A dict as an attribute; raises ValueError for anything else."""
-    if not isinstance(value, Mapping):
-        raise ValueError(f"expected a dict of attributes, got {type(value).__name__}")
-    entries = cast("Mapping[Any, Any]", value)
-    return DictionaryAttr({str(k): attribute(v) for k, v in entries.items()})
-
-
-def attribute(value: Any) -> Attribute:
-    """A Python value or a typed literal such as ``T.int32(4)`` as an attribute."""
-    match value:
-        case Mapping():
-            return dictionary(value)
-        case list() | tuple():
-            return ArrayAttr([attribute(v) for v in cast("Sequence[Any]", value)])
-        case Imm() if is_float(value.dtype):
-            return FloatAttr(float(value.value), cast(Any, ssa_type(value.dtype)))
-        case Imm():
-            return IntegerAttr(int(value.value), cast(Any, ssa_type(value.dtype)))
-        case _:
-            return to_attribute(value)

@@ -15,8 +15,8 @@ from ...dialects.int_expr import ZERO, Arg, IntExpr
 from ...dialects.parameters import value_hint
 from ...dialects.tir.func import LAYOUT_FREE_INPUTS
 from ...dialects.tir.regions import infer_regions
+from ...te.attributes import dictionary
 from ...te.expr import PrimExpr, Var
-from .annotations import dictionary
 from .bindings import BUFFERS
 from .buffers import Buffer
 from .macros import MacroParser

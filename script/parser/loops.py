@@ -15,9 +15,9 @@ from ...dialects.diagnostics import suggestion
 from ...dialects.int_expr import ZERO
 from ...dialects.parameters import value_hint
 from ...te.arithmetic import convert, dim_expr
+from ...te.attributes import dictionary
 from ...te.expr import Imm, Index, PrimExpr, Var
 from ...te.intrinsics import ceildiv
-from .annotations import dictionary
 from .statement_reader import StatementReader
 
 LOOP_KINDS = {

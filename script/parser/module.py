@@ -13,10 +13,10 @@ from ...dialects import relax, tir
 from ...dialects.diagnostics import Diagnostic, verify
 from ...dialects.relax import TensorData
 from ...lowering.verify_calls import verify_calls
+from ...te.attributes import dictionary
 from ..errors import ScriptError, Source
 from ..namespace import ScriptName
 from ..printer.metadata import read_constants
-from .annotations import dictionary
 from .expressions import ExprParser
 from .prim_func import PrimFuncParser
 from .relax_func import RelaxFuncParser

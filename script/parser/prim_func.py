@@ -16,9 +16,10 @@ from ...dialects.tir.func import LAYOUT_FREE
 from ...lowering.functions import PRIVATE
 from ...lowering.scalar_builder import ssa_type
 from ...te.arithmetic import dim_expr, symbol
+from ...te.attributes import attribute, dictionary
 from ...te.emit import Emitter
 from ...te.expr import Index, Value
-from .annotations import attribute, dictionary, parameters_of
+from .annotations import parameters_of
 from .buffers import Buffer
 from .expressions import ExprParser
 from .intrinsics import handle_type, result_dtype

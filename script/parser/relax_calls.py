@@ -45,6 +45,7 @@ class CallParser:
         self._handlers: dict[str, Callable[[ast.Call], SSAValue]] = {
             "R.call_tir": dps.call_tir,
             "R.call_tir_inplace": dps.call_tir_inplace,
+            "R.call_tir_with_grad": dps.call_tir_with_grad,
             "R.call_dps_packed": dps.call_dps_packed,
             "R.assert_op": effects.assert_op,
             "R.call_packed": effects.call_packed,

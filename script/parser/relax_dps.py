@@ -6,7 +6,7 @@ import ast
 from collections.abc import Sequence
 from typing import Any, cast
 
-from xdsl.dialects.builtin import TupleType
+from xdsl.dialects.builtin import DictionaryAttr, TupleType
 from xdsl.ir import SSAValue, TypeAttribute
 
 from ...dialects import relax
@@ -16,6 +16,7 @@ from ...dialects.sym import ExprArray, expr_array
 from ...ir.call_parts import GlobalVar
 from ...ir.operators import prim_op
 from ...te.arithmetic import Index, dim_expr
+from ...te.attributes import dictionary
 from .relax_reader import EXTERNAL, ExternName, RelaxReader
 from .scope import FunctionName
 
@@ -40,7 +41,19 @@ class DPSCallParser:
 
     def call_tir(self, node: ast.Call) -> SSAValue:
         """``R.call_tir(cls.f, (x,), out_sinfo=…)``; a string is looked up like a packed one."""
-        given = self._arguments(node, ("func", "args", "out_sinfo", "tir_vars"))
+        return self._kernel(node, self._arguments(node, ("func", "args", "out_sinfo", "tir_vars")))
+
+    def call_tir_with_grad(self, node: ast.Call) -> SSAValue:
+        """``R.call_tir_with_grad(cls.f, (x,), out_sinfo=…, te_grad_name="f_grad")``."""
+        names = ("func", "args", "out_sinfo", "te_grad_name", "te_grad_kwargs", "tir_vars")
+        given = self._arguments(node, names)
+        if "te_grad_name" not in given:
+            raise self.function.error(node, "expected te_grad_name, got none")
+        if not self.callee(node, given.get("func"))[1]:
+            raise self.function.error(node, "expected a PrimFunc of the module, got a string")
+        return self._kernel(node, given)
+
+    def _kernel(self, node: ast.Call, given: dict[str, ast.expr]) -> SSAValue:
         callee, is_sibling = self.callee(node, given.get("func"))
         elements = self._listed(given.get("args"))
         numbers = [n for n in elements if self._is_number(n)] if is_sibling else []
@@ -56,7 +69,16 @@ class DPSCallParser:
         variables = self._tir_vars(given.get("tir_vars"))
         if numbers and variables is None:
             variables = expr_array([dim_expr(self.exprs.eval(n)) for n in numbers])
-        return self.function.emit(relax.CallTIROp(callee, tensors, type_, variables), node)
+        gradient = self._gradient(given)
+        call = relax.CallTIROp(callee, tensors, type_, variables, *gradient)
+        return self.function.emit(call, node)
+
+    def _gradient(self, given: dict[str, ast.expr]) -> tuple[str | None, DictionaryAttr | None]:
+        """The name of a gradient function and its keywords, which are none where it has none."""
+        if "te_grad_name" not in given:
+            return None, None
+        keywords = self.exprs.eval(given["te_grad_kwargs"]) if "te_grad_kwargs" in given else None
+        return self.exprs.text(given["te_grad_name"]), dictionary(keywords) if keywords else None
 
     def _prim_value(self, node: ast.expr) -> SSAValue:
         return self.function.emit(relax.PrimValueOp(dim_expr(self.exprs.eval(node))), node)

@@ -13,8 +13,9 @@ from ...dialects.parameters import value_hint
 from ...dialects.relax.symbols import determined_symbols
 from ...dialects.relax.type_relations import forget_symbols, says_less
 from ...te.arithmetic import Index, dim_expr, symbol
+from ...te.attributes import dictionary
 from ..printer.metadata import KEY
-from .annotations import dictionary, names_in, parameters_of
+from .annotations import names_in, parameters_of
 from .buffers import describe_statement
 from .prim_func import is_symbol
 from .relax_control import RETURN, ControlParser

@@ -41,7 +41,7 @@ from ...dialects.relax import (
     TupleOp,
 )
 from ...dialects.sym import exprs_of
-from .literals import call_text, python_text, quote, tuple_text
+from .literals import call_text, dictionary_text, python_text, quote, tuple_text
 from .metadata import Metadata, scalar_text
 from .options import Options
 from .relax_types import Types
@@ -207,15 +207,21 @@ class ValueTexts:
         else:
             outputs = self.types.text(type_)
         arguments = self._tuple(op.args)
-        inplace = None
+        inplace, gradient = None, dict[str, str]()
         if isinstance(op, CallTIRInplaceOp):
             inplace = f"[{', '.join(map(str, op.positions))}]"
+        if isinstance(op, CallTIROp) and op.te_grad_name is not None:
+            function = f"{function}_with_grad"
+            gradient["te_grad_name"] = quote(op.te_grad_name.data)
+            if op.te_grad_kwargs is not None:
+                gradient["te_grad_kwargs"] = dictionary_text(op.te_grad_kwargs.data)
         return call_text(
             function,
             callee,
             arguments,
             inplace_indices=inplace,
             out_sinfo=outputs,
+            **gradient,
             tir_vars=variables,
         )
 

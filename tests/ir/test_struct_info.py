@@ -94,6 +94,7 @@ def test_shapes():
     assert tensor(dtype="float32").shape is None
     assert (tensor(ndim=3).ndim, tensor((1,)).ndim, tensor().ndim) == (3, 1, -1)
     assert tensor((3, 4)).shape == (3, 4)
+    assert isinstance(shape, relax.ShapeExpr) and not isinstance((3, 4), relax.ShapeExpr)
 
 
 def test_names_of_2025():

@@ -130,6 +130,11 @@ CASES = (
     ),
     *(
         Case(name, lambda d: ([d.array(d.shape())], {}), lambda x: x, FLOATS)
-        for name in ("relax.grad.no_grad", "relax.builtin.stop_lift_params")
+        for name in (
+            "relax.grad.no_grad",
+            "relax.grad.start_checkpoint",
+            "relax.grad.end_checkpoint",
+            "relax.builtin.stop_lift_params",
+        )
     ),
 )

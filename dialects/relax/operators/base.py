@@ -24,6 +24,7 @@ from xdsl.irdl import (
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
+from ...attributes import RECOMPUTED
 from ...diagnostics import suggestion
 from ...int_expr import IntExpr
 from ...irdl import IRDLOperation
@@ -264,7 +265,7 @@ class OperatorOp(IRDLOperation, ABC):
         return sizes
 
     def verify_(self) -> None:
-        for name in self.attributes:
+        for name in self.attributes.keys() - {RECOMPUTED}:
             known = suggestion(name, self.attribute_names())
             raise VerifyException(f"unknown attribute '{name}' of '{self.name}'{known}")
         types = [o.type for o in self.operands if isinstance(o.type, TensorType)]

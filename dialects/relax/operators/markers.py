@@ -34,11 +34,33 @@ class MarkerOp(UnaryOp, ABC):
         return arrays[0]
 
 
+class GradientMarkerOp(MarkerOp, ABC):
+    """A marker that means something to pass `gradient` alone."""
+
+
 @irdl_op_definition
-class NoGradOp(MarkerOp):
+class NoGradOp(GradientMarkerOp):
     """`data`, through which no gradient flows; TVM's ``grad.no_grad``, `torch.Tensor.detach`."""
 
     name = "relax.grad.no_grad"
+
+
+@irdl_op_definition
+class StartCheckpointOp(GradientMarkerOp):
+    """`data`, after which gradients recompute values up to ``grad.end_checkpoint``.
+
+    The operand is kept for the backward pass. TVM's ``grad.start_checkpoint``,
+    `torch.utils.checkpoint`.
+    """
+
+    name = "relax.grad.start_checkpoint"
+
+
+@irdl_op_definition
+class EndCheckpointOp(GradientMarkerOp):
+    """`data`, the last value that gradients recompute from ``grad.start_checkpoint`` on."""
+
+    name = "relax.grad.end_checkpoint"
 
 
 @irdl_op_definition

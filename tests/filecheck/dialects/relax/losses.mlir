@@ -56,7 +56,11 @@ relax.func @layers(%x: !relax.tensor<[n, 4, 2], f32>, %a: !relax.tensor<[4], f32
   %6 = relax.grad.no_grad %5 : !relax.tensor<[2, n], f32> -> !relax.tensor<[2, n], f32>
   // CHECK: %7 = relax.builtin.stop_lift_params %6
   %7 = relax.builtin.stop_lift_params %6 : !relax.tensor<[2, n], f32> -> !relax.tensor<[2, n], f32>
-  relax.return %7 : !relax.tensor<[2, n], f32>
+  // CHECK: %8 = relax.grad.start_checkpoint %7
+  %8 = relax.grad.start_checkpoint %7 : !relax.tensor<[2, n], f32> -> !relax.tensor<[2, n], f32>
+  // CHECK: %9 = relax.grad.end_checkpoint %8 {recomputed}
+  %9 = relax.grad.end_checkpoint %8 {recomputed} : !relax.tensor<[2, n], f32> -> !relax.tensor<[2, n], f32>
+  relax.return %9 : !relax.tensor<[2, n], f32>
 }
 
 // -----

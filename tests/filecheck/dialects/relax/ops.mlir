@@ -49,6 +49,8 @@ relax.func impure @calls(%x: !relax.tensor<[n], f32>) -> tuple<!relax.tensor<[n]
   %b = relax.call_tir @iota() vars [#sym.expr<1 + n>] : () -> !relax.tensor<[n], f32>
   // CHECK: %c = relax.call_tir @split(%x) : (!relax.tensor<[n], f32>) -> tuple<!relax.tensor<[n], f32>, !relax.tensor<[n], f32>>
   %c = relax.call_tir @split(%x) : (!relax.tensor<[n], f32>) -> tuple<!relax.tensor<[n], f32>, !relax.tensor<[n], f32>>
+  // CHECK: %k = relax.call_tir @scale(%x) gradient "scale_grad" with {k = 2.000000e+00 : f32} : (!relax.tensor<[n], f32>) -> !relax.tensor<[n], f32>
+  %k = relax.call_tir @scale(%x) gradient "scale_grad" with {k = 2.0 : f32} : (!relax.tensor<[n], f32>) -> !relax.tensor<[n], f32>
   // CHECK: %d = relax.call_dps_packed "env.relu"(%x, %a) : (!relax.tensor<[n], f32>, !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32>
   %d = relax.call_dps_packed "env.relu"(%x, %a) : (!relax.tensor<[n], f32>, !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32>
   // CHECK: %e = relax.call @calls(%x) : (!relax.tensor<[n], f32>) -> !relax.tensor<[n], f32>

@@ -150,6 +150,14 @@ relax.func @main(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
 
 // -----
 
+// CHECK: expected te_grad_name with te_grad_kwargs, got {k = 2 : i64} alone
+relax.func @main(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
+  %0 = relax.call_tir @f(%x) with {k = 2 : i64} : (!relax.tensor<[n], f32>) -> !relax.tensor<[n], f32>
+  relax.return %x : !relax.tensor<[n], f32>
+}
+
+// -----
+
 // CHECK: expected 'relax.call_tir' to give tensors of known shape and dtype, got !relax.tensor<rank 2, f32>
 relax.func @main(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
   %0 = relax.call_tir @f(%x) : (!relax.tensor<[n], f32>) -> tuple<!relax.tensor<[n], f32>, !relax.tensor<rank 2, f32>>

@@ -66,3 +66,18 @@ relax.func @twice(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
   %m = relax.multiply %o, %p : !relax.tensor<[n], f32>, !relax.tensor<[n], f32> -> !relax.tensor<[n], f32>
   relax.return %m : !relax.tensor<[n], f32>
 }
+
+// -----
+
+// Symbols of a cast are the dims that it matches; a cast that says more is kept.
+
+// CHECK-LABEL: relax.func @symbols(%x: !relax.tensor<[m, n], f32>) -> !relax.tensor<[m, 4], f32>
+// CHECK-NEXT:    %z = relax.match_cast %x : !relax.tensor<[m, n], f32> -> !relax.tensor<[m, 4], f32>
+// CHECK-NEXT:    %s = relax.add %z, %z
+// CHECK-NEXT:    relax.return %s
+relax.func @symbols(%x: !relax.tensor<[m, n], f32>) -> !relax.tensor<rank 2, f32> {
+  %y = relax.match_cast %x : !relax.tensor<[m, n], f32> -> !relax.tensor<[o, p], f32>
+  %z = relax.match_cast %y : !relax.tensor<[o, p], f32> -> !relax.tensor<[o, 4], f32>
+  %s = relax.add %z, %z : !relax.tensor<[o, 4], f32>, !relax.tensor<[o, 4], f32> -> !relax.tensor<[o, 4], f32>
+  relax.return %s : !relax.tensor<[o, 4], f32>
+}

@@ -71,3 +71,18 @@ relax.func @in_place(%x: !relax.tensor<[4], f32>) -> !relax.tensor<[4], f32> {
   %3 = relax.add %1, %2 : !relax.tensor<[4], f32>, !relax.tensor<[4], f32> -> !relax.tensor<[4], f32>
   relax.return %3 : !relax.tensor<[4], f32>
 }
+
+// -----
+
+// What gradients recompute, to keep less, is not merged with the first computation.
+
+// CHECK-LABEL: @recomputed
+// CHECK:         [[A:%.+]] = relax.exp %x :
+// CHECK-NEXT:    [[B:%.+]] = relax.exp %x {recomputed}
+// CHECK-NEXT:    relax.add [[A]], [[B]]
+relax.func @recomputed(%x: !relax.tensor<[4], f32>) -> !relax.tensor<[4], f32> {
+  %0 = relax.exp %x : !relax.tensor<[4], f32> -> !relax.tensor<[4], f32>
+  %1 = relax.exp %x {recomputed} : !relax.tensor<[4], f32> -> !relax.tensor<[4], f32>
+  %2 = relax.add %0, %1 : !relax.tensor<[4], f32>, !relax.tensor<[4], f32> -> !relax.tensor<[4], f32>
+  relax.return %2 : !relax.tensor<[4], f32>
+}

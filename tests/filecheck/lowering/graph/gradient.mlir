@@ -47,3 +47,33 @@ relax.func @main(%w: !relax.tensor<[n, 4], f32>, %y: !relax.tensor<[n], f32>) ->
   }
   relax.return %gv : !relax.tensor<[], f32>
 }
+
+// -----
+
+// Between checkpoints values are recomputed from the operand of the first, when their gradients are
+// due. The value of the next operation is kept.
+// CHECK-LABEL: relax.func @main_adjoint(%w: !relax.tensor<[2], f32>)
+// CHECK:         %p = relax.exp %w :
+// CHECK-NEXT:    %q = relax.sin %p :
+// CHECK-NEXT:    %r = relax.exp %q :
+// CHECK-NEXT:    %s = relax.sum %r
+// CHECK:         %r_adjoint = relax.broadcast_to
+// CHECK-NEXT:    %p_cp = relax.exp %w {recomputed} :
+// CHECK-NEXT:    %q_adjoint = relax.multiply %r_adjoint, %r :
+// CHECK-NEXT:    %[[C:[a-z_0-9]+]] = relax.cos %p_cp
+// CHECK-NEXT:    %p_adjoint = relax.multiply %q_adjoint, %[[C]]
+// CHECK-NEXT:    relax.multiply %p_adjoint, %p_cp
+// CHECK-LABEL: relax.func @main(
+// CHECK:         relax.grad.start_checkpoint %w
+relax.func @main(%w: !relax.tensor<[2], f32>) -> !relax.tensor<[], f32> {
+  %gv = relax.dataflow -> !relax.tensor<[], f32> {
+    %a = relax.grad.start_checkpoint %w : !relax.tensor<[2], f32> -> !relax.tensor<[2], f32>
+    %p = relax.exp %a : !relax.tensor<[2], f32> -> !relax.tensor<[2], f32>
+    %q = relax.sin %p : !relax.tensor<[2], f32> -> !relax.tensor<[2], f32>
+    %b = relax.grad.end_checkpoint %q : !relax.tensor<[2], f32> -> !relax.tensor<[2], f32>
+    %r = relax.exp %b : !relax.tensor<[2], f32> -> !relax.tensor<[2], f32>
+    %s = relax.sum %r : !relax.tensor<[2], f32> -> !relax.tensor<[], f32>
+    relax.output %s : !relax.tensor<[], f32>
+  }
+  relax.return %gv : !relax.tensor<[], f32>
+}

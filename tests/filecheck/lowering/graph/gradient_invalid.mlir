@@ -35,3 +35,18 @@ relax.func @main(%x: !relax.tensor<[2], f32>) -> !relax.tensor<[], f32> {
 relax.func @other(%x: !relax.tensor<[], f32>) -> !relax.tensor<[], f32> {
   relax.return %x : !relax.tensor<[], f32>
 }
+
+// -----
+
+// CHECK: expected a registered gradient, got 'copy_grad'
+tir.prim_func @copy(%X: !tir.buffer<[], f32>, %Y: !tir.buffer<[], f32>) {
+  %x = tir.load %X[] : !tir.buffer<[], f32>
+  tir.store %x, %Y[] : !tir.buffer<[], f32>
+}
+relax.func @main(%x: !relax.tensor<[], f32>) -> !relax.tensor<[], f32> {
+  %gv = relax.dataflow -> !relax.tensor<[], f32> {
+    %y = relax.call_tir @copy(%x) gradient "copy_grad" : (!relax.tensor<[], f32>) -> !relax.tensor<[], f32>
+    relax.output %y : !relax.tensor<[], f32>
+  }
+  relax.return %gv : !relax.tensor<[], f32>
+}

@@ -86,3 +86,34 @@ tir.prim_func @scratch(%X: !tir.buffer<[n], f32>, %Y: !tir.buffer<[n, n], f32>, 
     tir.store %z, %Z[0] : !tir.buffer<[1], f32>
   }
 }
+
+// -----
+
+// Marks that only gradients read are removed.
+
+// CHECK-LABEL: relax.func @marks
+// CHECK-NEXT:    %b = relax.exp %x
+// CHECK-NEXT:    relax.return %b
+relax.func @marks(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
+  %a = relax.grad.start_checkpoint %x : !relax.tensor<[n], f32> -> !relax.tensor<[n], f32>
+  %b = relax.exp %a : !relax.tensor<[n], f32> -> !relax.tensor<[n], f32>
+  %c = relax.grad.end_checkpoint %b : !relax.tensor<[n], f32> -> !relax.tensor<[n], f32>
+  %d = relax.grad.no_grad %c : !relax.tensor<[n], f32> -> !relax.tensor<[n], f32>
+  relax.return %d : !relax.tensor<[n], f32>
+}
+
+// -----
+
+// Functions that are parameters are called by one of the runtime, in order if they are impure, and
+// objects are cast by another one.
+
+// CHECK-LABEL: relax.func impure @callbacks(%f: !relax.object, %g: !relax.object)
+// CHECK-NEXT:    %o = relax.call_pure_packed "vm.builtin.invoke_closure"(%f) : (!relax.object) -> !relax.object
+// CHECK-NEXT:    %x = relax.call_pure_packed "vm.builtin.value_of"(%o) : (!relax.object) -> !relax.tensor<[4], f32>
+// CHECK-NEXT:    %r = relax.call_packed "vm.builtin.invoke_closure"(%g, %x) : (!relax.object, !relax.tensor<[4], f32>) -> tuple<>
+relax.func impure @callbacks(%f: !relax.func<() -> !relax.object>, %g: !relax.func<impure (!relax.object) -> tuple<>>) -> !relax.tensor<[4], f32> {
+  %o = relax.invoke %f() : !relax.func<() -> !relax.object>, () -> !relax.object
+  %x = relax.match_cast %o : !relax.object -> !relax.tensor<[4], f32>
+  %r = relax.invoke %g(%x) : !relax.func<impure (!relax.object) -> tuple<>>, (!relax.tensor<[4], f32>) -> tuple<>
+  relax.return %x : !relax.tensor<[4], f32>
+}

@@ -1,0 +1,87 @@
+"""Casts of objects to tensors, and calls of parameters, as calls of functions of the runtime.
+
+::
+
+    relax.func @main(%f: !relax.func<(!relax.prim<i64>) -> !relax.object>) -> T {
+      %0 = relax.invoke %f(%i) : …
+      %y = relax.match_cast %0 : !relax.object -> T
+
+⇒
+
+::
+
+    relax.func @main(%f: !relax.object) -> T {
+      %0 = relax.call_pure_packed "vm.builtin.invoke_closure"(%f, %i) : …
+      %y = relax.call_pure_packed "vm.builtin.value_of"(%0) : (!relax.object) -> T
+
+The functions are registered by `runtime.builtins`.
+"""
+
+from __future__ import annotations
+
+from typing import cast
+
+from xdsl.dialects.builtin import ModuleOp, TupleType
+from xdsl.ir import Attribute, TypeAttribute
+from xdsl.rewriter import Rewriter
+
+from ...dialects import relax
+from ...dialects.diagnostics import Diagnostic
+from ...dialects.relax.symbols import declared_in, determined_symbols
+from ...dialects.relax.types import type_symbols
+from ..functions import graph_functions
+
+INVOKE, VALUE_OF = "vm.builtin.invoke_closure", "vm.builtin.value_of"
+
+
+def call_objects(module: ModuleOp) -> None:
+    """Replace the casts of objects and the calls of function parameters, in place.
+
+    Raises Diagnostic with one line for a cast to a type with a dim that is not known before.
+    """
+    for func in graph_functions(module):
+        for op in list(func.walk()):
+            match op:
+                case relax.InvokeOp() if not isinstance(op.callee.owner, relax.LocalFuncOp):
+                    is_impure = cast("relax.FuncType", op.callee.type).impure
+                    kind = relax.CallPackedOp if is_impure else relax.CallPurePackedOp
+                    Rewriter.replace_op(op, kind(INVOKE, op.operands, op.result.type))
+                case relax.MatchCastOp() if _is_taken_out(op):
+                    _require_known(func, op)
+                    call = relax.CallPurePackedOp(VALUE_OF, [op.value], op.result.type)
+                    call.location = op.location
+                    Rewriter.replace_op(op, call)
+                case _:
+                    pass
+        for param in func.params:
+            if (type_ := _without_functions(param.type)) != param.type:
+                Rewriter.replace_value_with_new_type(param, type_)
+
+
+def _is_taken_out(op: relax.MatchCastOp) -> bool:
+    is_object = isinstance(op.value.type, relax.ObjectType)
+    return is_object and not isinstance(op.result.type, relax.ObjectType)
+
+
+def _require_known(func: relax.FuncOp, op: relax.MatchCastOp) -> None:
+    name = op.value.name_hint or "an object"
+    known = {*func.declared_symbols(), *(declared_in(func.body.block) - set(_own(op)))}
+    for symbol in sorted(type_symbols(op.result.type) - known):
+        raise Diagnostic(
+            f"expected known dims in the match_cast of '{name}', an object, got {symbol}", op
+        )
+
+
+def _own(op: relax.MatchCastOp) -> list[str]:
+    return determined_symbols([op.result.type])
+
+
+def _without_functions(type_: Attribute) -> Attribute:
+    """The type with an object in the place of each function."""
+    match type_:
+        case relax.FuncType():
+            return relax.ObjectType()
+        case TupleType(types=fields):
+            return TupleType(tuple(cast(TypeAttribute, _without_functions(f)) for f in fields.data))
+        case _:
+            return type_
