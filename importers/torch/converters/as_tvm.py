@@ -87,7 +87,7 @@ def einsum(ctx: Context, equation: str, operands: Sequence[Value], *_: Any, **__
 def squeeze_dims(ctx: Context, x: Value, dim: Any) -> Value:
     """`x` without those of some dims that are 1."""
     dims, given = dims_of(x), [dim] if isinstance(dim, int) else list(dim)
-    if all(dims and dims[d].constant == 1 for d in given):
+    if dims and all(dims[d].is_constant for d in given):
         return ctx.op("squeeze", x, axis=given)
     return squeeze(ctx, x, dim)
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import torch
+
 from ....dialects.int_expr import ZERO, IntExpr
 from ....dialects.relax.operators.slicing import FAR
 from ...emitter import Value, axis_of, dims_of
 from ..context import Context
 from ..registry import converts_as_tvm
+from .data_sizes import item, real_number
 from .slicing import narrow, select, slice_, slice_scatter, split, unbind
 
 
@@ -64,6 +67,14 @@ def take(ctx: Context, x: Value, dim: int, index: Any) -> Value:
     if first.constant is None:
         return select(ctx, x, dim, index)
     return ctx.op("take", x, ctx.number(first, "int64"), axis=dim)
+
+
+@converts_as_tvm("aten._local_scalar_dense.default", "aten.item.default")
+def item_by_take(ctx: Context, x: Value) -> IntExpr | Value:
+    """The element of a tensor with one."""
+    if not isinstance(ctx.result, torch.SymFloat) or len(dims_of(x)) != 1:
+        return item(ctx, x)
+    return real_number(ctx, ctx.op("take", x, ctx.number(0, "int64"), axis=0))
 
 
 @converts_as_tvm("aten.split_with_sizes.default")
