@@ -44,9 +44,8 @@ def from_fx(
     examples = tuple(torch.zeros(tuple(s), dtype=torch_dtype(d)) for s, d in input_info)
     with _inference(model):
         exported = exported_program(model, examples, {}, None)
-    converters = load_converters_as_tvm()
-    del converters["aten.einsum.default"]  # its decomposition, to matmuls, is faster
-    program = Program(exported, {**converters, **by_overload(custom_convert_map)})
+    converters = {**load_converters_as_tvm(), **by_overload(custom_convert_map)}
+    program = Program(exported, converters)
     given = program.graph_import(keep_params_as_input, whole_output=True, by_name=True)
     count = len(program.parameters())
     renamed = [Input(n.node, f"inp_{i}") for i, n in enumerate(given.inputs[:count])]

@@ -69,8 +69,12 @@ class BucketizeOp(OperatorOp):
         (data, boundaries), dtype = tensors, cls.result_dtype(attributes)
         length = boundaries.shape[0]
 
+        is_known = isinstance(length, int)
+
         def is_below(count: Any, x: Any) -> Any:
-            last = te.max(te.min(count, length) - 1, 0)
+            last = te.min(count, length) - 1
+            if not is_known:
+                last = te.max(last, 0)
             bound = where_filled(te, [length], boundaries(last))
             return te.Not(bound > x if attributes["right"] else bound >= x)
 
@@ -83,7 +87,8 @@ class BucketizeOp(OperatorOp):
             return te.let(lambda found: searched(x, found, step // 2), chosen)
 
         def element(*i: Any) -> Any:
-            return searched(data(*i), te.const(0, "int64"), _first_step(length))
+            start = te.const(0, "int32" if is_known and length < 1 << 30 else "int64")
+            return searched(data(*i), start, _first_step(length))
 
         return te.compute(data.shape, element, name="T_bucketize")
 

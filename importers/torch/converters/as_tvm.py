@@ -77,7 +77,12 @@ def addmm(ctx: Context, x: Value, mat1: Value, mat2: Value, beta: Any = 1, alpha
     return ctx.op("add", x if beta == 1 else binary(ctx, "multiply", x, beta, dtype), product)
 
 
-@converts_as_tvm("aten.einsum.default")
+def _of_two(equation: str, operands: Sequence[Any], *_: Any, **__: Any) -> bool:
+    """Whether an einsum has at most two operands; the products of more take one loop nest."""
+    return len(operands) <= 2
+
+
+@converts_as_tvm("aten.einsum.default", when=_of_two)
 def einsum(ctx: Context, equation: str, operands: Sequence[Value], *_: Any, **__: Any) -> Value:
     """Products of tensors, summed over labels of the equation."""
     return ctx.op("einsum", *operands, subscripts=equation)
