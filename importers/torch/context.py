@@ -35,6 +35,8 @@ class Context(Emitter):
         """The key of random numbers; `None` where they are not supported."""
         self.reals: set[Value] = set()
         """Tensors of rank 0 that represent Python numbers."""
+        self.real_symbols: dict[str, Value] = {}
+        """Those of them that the graph reads from tensors, by PyTorch's symbols."""
 
     def common_dtype(self, *operands: Any) -> str:
         """The dtype in which PyTorch computes with tensors and numbers."""
@@ -51,7 +53,7 @@ class Context(Emitter):
         if dtype not in _NARROW:
             return dtype
         exact = all(_is_exact(o, dtype) for o in operands if isinstance(o, float | int))
-        return dtype if exact else "float32"
+        return dtype if exact and not any(map(self._is_real, operands)) else "float32"
 
     def type_like(self, tensor: torch.Tensor) -> relax.TensorType:
         """The Relax type of a fake tensor."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import torch
 from torch import fx
@@ -21,18 +21,24 @@ from ...ir.module import IRModule
 from ..unsupported import Problem, UnsupportedError
 from .error_checks import move_checks
 from .export import decompositions
-from .graph import DROPPED, GETITEM, GraphImport, Input, submodule
+from .graph import GraphImport, Input
 from .guards import Guards
 from .mutations import verify_mutations
 from .node_converters import by_overload
-from .nodes import live_nodes
+from .nodes import drops_out, live_nodes, operators, verify_dense
 from .parameters import parameter_data
-from .registry import Converter, load_converters, load_converters_as_tvm, overload_name
+from .registry import (
+    Converter,
+    applicable,
+    load_converters,
+    load_converters_as_tvm,
+    overload_name,
+)
+from .returned import with_sizes
 from .shapes import Symbols, dim_names, shape_env_of
 from .source_lines import place
 
 _WEIGHTS = (InputKind.PARAMETER, InputKind.BUFFER, InputKind.CONSTANT_TENSOR)
-_RECURRENT = {f"aten.{name}.input" for name in ("lstm", "gru", "rnn_tanh", "rnn_relu")}
 _EVAL = "call model.eval() before the export"
 
 
@@ -49,7 +55,8 @@ def from_exported_program(
 
     TVM's ``tvm.relax.frontend.torch.from_exported_program``. Parameters of "main" are the tensors
     among the program's inputs, in the order of ``pytree.tree_flatten((args, kwargs))``; its result
-    is the tuple of all output tensors. Weights are constants under their names in the model, which
+    is the tuple of all outputs: a number is a tensor of rank 0, a `torch.Size` a shape, and `None`
+    TVM's ``R.null_value()``. Weights are constants under their names in the model, which
     share PyTorch's memory; with `keep_params_as_input` they are parameters after the inputs, and
     their values the attribute "params", see `detach_params`. With `unwrap_unit_return_tuple` a
     single output is no tuple; with `no_bind_return_tuple` the tuple is created after the dataflow
@@ -72,10 +79,14 @@ def from_exported_program(
     imported = Program(exported_program, converters, core=bool(run_ep_decomposition))
     if as_tvm:
         imported.symbols = Symbols(None, imported.constraints, least_values=True)
-    given = imported.graph_import(keep_params_as_input, returned_inputs=True)
+    given = imported.graph_import(keep_params_as_input, whole_output=True)
     given.unwrap = unwrap_unit_return_tuple
     given.tuple_outside = no_bind_return_tuple
     return IRModule(given.module())
+
+
+COMPUTED = (torch.Tensor, torch.SymFloat, torch.SymBool)
+"""PyTorch's types of outputs that are tensors in the module."""
 
 
 class Output(NamedTuple):
@@ -99,18 +110,19 @@ class Program:
         *,
         core: bool = False,
     ):
-        _verify_dense(given.graph)
-        self.converters = load_converters() if converters is None else converters
+        verify_dense(given.graph)
         self.program = self._decomposed(given, None) if core else given
-        if any(overload_name(n.target) not in self.converters for n in _operators(self.graph)):
+        known = load_converters() if converters is None else converters
+        self.converters = applicable(known, operators(self.graph))
+        if any(overload_name(n.target) not in self.converters for n in operators(self.graph)):
             self.program = self._decomposed(self.program, decompositions(self.converters))
 
     def _decomposed(self, given: ExportedProgram, table: Any) -> ExportedProgram:
         """The program with operators decomposed by a table, `None` for PyTorch's default."""
         problems = [
             Problem(overload_name(n.target), n.name, place(n), "dropout in training mode", _EVAL)
-            for n in _operators(given.graph)
-            if _drops(n)
+            for n in operators(given.graph)
+            if drops_out(n)
         ]
         if problems:  # PyTorch's decomposition would drop these operations
             raise UnsupportedError(problems)
@@ -168,13 +180,13 @@ class Program:
 
     @property
     def results(self) -> list[fx.Node]:
-        """The output tensors."""
+        """The outputs that the graph computes: tensors, floats and conditions."""
         nodes = [o.node for o in self.outputs if o.node is not None]
-        return [n for n in nodes if isinstance(n.meta.get("val"), torch.Tensor)]
+        return [n for n in nodes if isinstance(n.meta.get("val"), COMPUTED)]
 
-    def weights(self) -> dict[fx.Node, relax.TensorData]:
-        """The data of parameters, buffers and tensor constants that the results depend on."""
-        live = live_nodes(self.results)
+    def weights(self, results: Sequence[fx.Node]) -> dict[fx.Node, relax.TensorData]:
+        """The data of parameters, buffers and tensor constants that results depend on."""
+        live = live_nodes(results)
         found: dict[fx.Node, relax.TensorData] = {}
         specs = self.program.graph_signature.input_specs
         for node, spec in zip(self._placeholders(), specs, strict=True):
@@ -183,12 +195,24 @@ class Program:
         return found
 
     def graph_import(
-        self, keep_params_as_input: bool = False, *, returned_inputs: bool = False
+        self,
+        keep_params_as_input: bool = False,
+        *,
+        whole_output: bool = False,
+        by_name: bool = False,
     ) -> GraphImport:
-        """The graph to import; raises as `verify_mutations`, which has the last option."""
-        verify_mutations(self.program, self.results, returned_inputs=returned_inputs)
-        inputs, weights = self.parameters(), self.weights()
+        """The graph to import, which returns tensors, or the `whole_output` with other leaves.
+
+        With `by_name`, weights that are inputs are in the order of their names. Raises as
+        `verify_mutations`; an input may change if the output is whole.
+        """
+        results = [o.node for o in self.outputs if o.node is not None]
+        results = results if whole_output else self.results
+        verify_mutations(self.program, results, returned_inputs=whole_output)
+        inputs, weights = self.parameters(), self.weights(results)
         attrs: dict[str, Attribute] = {}
+        if by_name:
+            weights = dict(sorted(weights.items(), key=lambda item: item[1].key))
         if keep_params_as_input:
             attrs["num_input"] = IntegerAttr(len(inputs), i64)
             if weights:
@@ -196,9 +220,11 @@ class Program:
                 attrs["params"] = ArrayAttr(data)
             inputs = [*inputs, *(Input(n, _identifier(d.key)) for n, d in weights.items())]
             weights = {}
+        leaves = [o.value if o.node is None else o.node for o in self.outputs]
         return GraphImport(
-            self.graph, inputs, weights, self.results, self.symbols, attrs=attrs,
+            self.graph, inputs, weights, results, self.symbols, attrs=attrs,
             converters=self.converters, takes_key=True, guards=self.guards(),
+            returned=with_sizes(leaves, structures(self.program)[1]) if whole_output else None,
         )  # fmt: skip
 
     def guards(self) -> Guards:
@@ -246,38 +272,6 @@ def argument_names(program: ExportedProgram) -> list[str] | None:
     if names is None or len(names) != positional.num_children + named.num_children:
         return None
     return [*names[: positional.num_children], *named.context]
-
-
-def _verify_dense(graph: fx.Graph) -> None:
-    """Raise UnsupportedError for sparse inputs and weights, on which decompositions may abort."""
-    values = {n: n.meta.get("val") for n in graph.nodes if n.op == "placeholder"}
-    problems = [
-        Problem("input", node.name, place(node), "a sparse tensor", "use to_dense() before")
-        for node, value in values.items()
-        if isinstance(value, torch.Tensor) and value.layout is not torch.strided
-    ]
-    if problems:
-        raise UnsupportedError(problems)
-
-
-def _drops(node: fx.Node) -> bool:
-    """Whether a node is a recurrent layer with dropout between its layers, in training mode."""
-    if overload_name(node.target) not in _RECURRENT:
-        return False
-    layers, dropout, train = cast("tuple[int, float, bool]", node.args[4:7])
-    return layers > 1 and dropout > 0 and train
-
-
-def _operators(graph: fx.Graph) -> Iterator[fx.Node]:
-    """The nodes that need a converter."""
-    for node in graph.nodes:
-        if (module := submodule(node)) is not None:
-            yield from _operators(module.graph)
-        symbolic = isinstance(node.meta.get("val"), torch.SymInt | torch.SymBool | torch.SymFloat)
-        name = overload_name(node.target)
-        if node.op == "call_function" and not symbolic and name not in DROPPED:
-            if name != GETITEM:
-                yield node
 
 
 def _identifier(name: str) -> str:

@@ -31,8 +31,9 @@ def from_fx(
     TVM's ``tvm.relax.frontend.torch.from_fx``: `input_info` has the shape and dtype of each input,
     as ``[((1, 784), "float32")]``; parameters of "main" are named ``inp_0``, ``inp_1``, …. The
     graph is exported first, and imported by `from_exported_program`, whose options these are. A
-    single tensor as result is no tuple. Raises ValueError for an `input_info` that does not match
-    the graph, UnsupportedError with a line for each operation that cannot be imported.
+    single result is no tuple. Weights that are inputs are in the order of their names, as in TVM.
+    Raises ValueError for an `input_info` that does not match the graph, UnsupportedError with a
+    line for each operation that cannot be imported.
     """
     expected = [n.name for n in model.graph.nodes if n.op == "placeholder"]
     if len(expected) != len(input_info):
@@ -43,14 +44,13 @@ def from_fx(
     examples = tuple(torch.zeros(tuple(s), dtype=torch_dtype(d)) for s, d in input_info)
     with _inference(model):
         exported = exported_program(model, examples, {}, None)
-    converters = load_converters_as_tvm()
-    del converters["aten.einsum.default"]  # its decomposition, to matmuls, is faster
-    program = Program(exported, {**converters, **by_overload(custom_convert_map)})
-    given = program.graph_import(keep_params_as_input, returned_inputs=True)
+    converters = {**load_converters_as_tvm(), **by_overload(custom_convert_map)}
+    program = Program(exported, converters)
+    given = program.graph_import(keep_params_as_input, whole_output=True, by_name=True)
     count = len(program.parameters())
     renamed = [Input(n.node, f"inp_{i}") for i, n in enumerate(given.inputs[:count])]
     given.inputs = [*renamed, *given.inputs[count:]]
-    given.unwrap = unwrap_unit_return_tuple or structures(exported)[1].is_leaf()
+    given.unwrap = unwrap_unit_return_tuple or structures(exported)[1].type in (None, torch.Size)
     given.tuple_outside, given.whole_tuples = no_bind_return_tuple, True
     return IRModule(given.module())
 

@@ -29,26 +29,13 @@ from .dtypes import COMPLEX_ADVICE
 from .equal_sizes import equal_sizes
 from .guards import Guards
 from .known_reads import known_reads
-from .nodes import READS, live_nodes
+from .nodes import DROPPED, GETITEM, READS, live_nodes, submodule
 from .parameters import evaluated
 from .reals import real, truth
 from .registry import IGNORED_KEYWORDS, Converter, advice_for, load_converters, overload_name
+from .returned import Sizes, returned_value
 from .shapes import Symbols
 from .source_lines import location, place
-
-GETITEM = "_operator.getitem"
-"""The function that selects one of several results."""
-
-DROPPED = frozenset(
-    {
-        "aten._assert_async.msg",
-        "aten._assert_scalar.default",
-        "aten._assert_tensor_metadata.default",
-        "aten.sym_constrain_range.default",
-        "aten.sym_constrain_range_for_size.default",
-    }
-)
-"""The export's assertions, which are redundant: dtypes are static, and calls check ranges."""
 
 
 @dataclass
@@ -76,6 +63,8 @@ class GraphImport:
     tuple_outside: bool = False
     whole_tuples: bool = False
     """Whether to return a tuple that an operator gives, not a new one of its fields."""
+    returned: Sequence[Any] | None = None
+    """What the function returns, see `returned_value`; by default `results`."""
     attrs: dict[str, Attribute] = field(default_factory=lambda: dict[str, Attribute]())
     converters: Mapping[str, Converter] = field(default_factory=load_converters)
     takes_key: bool = False
@@ -135,9 +124,10 @@ class _Importer:
         for node in self.given.graph.nodes:
             if node in live:
                 self.convert(node)
+        returned = self.returned()
         if self.problems:
             raise UnsupportedError(self.problems, failed=[n.name for n in self.failed])
-        function = self.function()
+        function = self.function(returned)
         remove_all_unused(function)
         module = ModuleOp([*self.context.functions.made.values(), function])
         verify(module)
@@ -343,7 +333,20 @@ class _Importer:
         value = self.values[node]
         return value.pairs if isinstance(value, Complex) else value
 
-    def function(self) -> relax.FuncOp:
+    def returned(self) -> list[Value]:
+        """What the function returns; a leaf of the output that it cannot return is a problem."""
+        leaves = self.given.results if self.given.returned is None else self.given.returned
+        self.context.location, found = None, list[Value]()
+        for leaf in leaves:
+            is_shape = isinstance(leaf, Sizes)
+            try:
+                value = Sizes(map(self.resolved, leaf)) if is_shape else self.resolved(leaf)
+                found.append(returned_value(self.context, value))
+            except Unsupported as error:
+                self.problems.append(Problem("output", "output", "", error.reason, error.advice))
+        return found
+
+    def function(self, returned: Sequence[Value]) -> relax.FuncOp:
         """The function with the converted dataflow block."""
         names, random = [i.name for i in self.given.inputs], self.context.random
         known = determined_symbols(a.type for a in self.entry.args)
@@ -352,19 +355,12 @@ class _Importer:
             names if random is None else random.names(names),
             self.entry,
             self.body,
-            [self.result(node) for node in self.given.results],
+            returned,
             unwrap=self.given.unwrap,
             tuple_outside=self.given.tuple_outside,
             whole_tuples=self.given.whole_tuples,
             attrs={**self.given.attrs, **self.given.symbols.range_attributes(known)},
         )
-
-
-def submodule(node: fx.Node) -> fx.GraphModule | None:
-    """The graph module that a node stands for, if it is one."""
-    owner: Any = node.graph.owning_module
-    found = getattr(owner, str(node.target), None) if node.op == "get_attr" else None
-    return found if isinstance(found, fx.GraphModule) else None
 
 
 def _one_line(error: Exception) -> str:

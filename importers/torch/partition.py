@@ -17,8 +17,8 @@ from ...dialects.relax import TensorData
 from ...driver import build
 from ...runtime.warning import XRelaxWarning
 from ..unsupported import Problem, UnsupportedError
-from .graph import DROPPED, GETITEM, GraphImport, Input
-from .nodes import live_nodes
+from .graph import GraphImport, Input
+from .nodes import DROPPED, GETITEM, live_nodes
 from .parameters import parameter_data
 from .registry import overload_name
 from .shapes import Symbols

@@ -51,6 +51,8 @@ def _real(context: Context, expr: Any) -> Value:
     name = type(expr).__name__
     if not expr.free_symbols:
         return context.number(float(expr), "float64")
+    if str(expr) in context.real_symbols:
+        return context.astype(context.real_symbols[str(expr)], "float64")
     if name in _CONVERSIONS:
         return _real(context, expr.args[0])
     if name in _UNARY:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
 from typing import Any, TypeAlias
 
@@ -18,6 +18,9 @@ CONVERTERS: dict[str, Converter] = {}
 
 _AS_TVM: dict[str, Converter] = {}
 """Converters to the operators that TVM's importer emits, by overload."""
+
+_CONDITIONS: dict[Converter, Callable[..., bool]] = {}
+"""For converters that take some nodes of their overload only: which, by the node's arguments."""
 
 _THEMES = (
     "activation",
@@ -95,14 +98,33 @@ def converts(*overloads: str) -> Callable[[Converter], Converter]:
     return register
 
 
-def converts_as_tvm(*overloads: str) -> Callable[[Converter], Converter]:
-    """Register a function as the converter of overloads to the operators that TVM emits."""
+def converts_as_tvm(
+    *overloads: str, when: Callable[..., bool] | None = None
+) -> Callable[[Converter], Converter]:
+    """Register a function as the converter of overloads to the operators that TVM emits.
+
+    `when` is called with the arguments of a node. If it is false for one, the overload is
+    decomposed.
+    """
 
     def register(converter: Converter) -> Converter:
         _AS_TVM.update(dict.fromkeys(overloads, converter))
+        if when is not None:
+            _CONDITIONS[converter] = when
         return converter
 
     return register
+
+
+def applicable(converters: Mapping[str, Converter], nodes: Iterable[Any]) -> dict[str, Converter]:
+    """The converters without those whose condition is false for one of the nodes."""
+    left = dict(converters)
+    for node in nodes:
+        name = overload_name(node.target)
+        when = _CONDITIONS.get(left[name]) if name in left else None
+        if when is not None and not when(*node.args, **node.kwargs):
+            del left[name]
+    return left
 
 
 def load_converters() -> dict[str, Converter]:
@@ -118,7 +140,7 @@ def load_converters_as_tvm() -> dict[str, Converter]:
     """The complete table, with TVM's operators where users have no converter of their own."""
     converters = load_converters()
     package = __package__ or ""
-    for theme in ("as_tvm", "as_tvm_layers", "as_tvm_slices"):
+    for theme in ("as_tvm", "as_tvm_choices", "as_tvm_layers", "as_tvm_slices"):
         import_module(f".converters.{theme}", package)
     ours = {k for k, f in converters.items() if f.__module__.startswith(f"{package}.")}
     return {**converters, **{k: f for k, f in _AS_TVM.items() if k in ours or k not in converters}}

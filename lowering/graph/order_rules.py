@@ -12,7 +12,6 @@ from typing import Any, cast
 
 from xdsl.dialects.builtin import TupleType
 
-from ...dialects.int_expr import ONE
 from ...dialects.relax.operators.activation import NormalizedExponentialOp, PreluOp
 from ...dialects.relax.operators.base import OperatorOp
 from ...dialects.relax.operators.batch_norm import BatchNormOp
@@ -171,11 +170,9 @@ def _squeeze(
     op: SqueezeOp, orders: list[AxisOrder], attributes: dict[str, Any]
 ) -> Following | None:
     (order,), dims = orders, dims_of(op.operands[0])
-    axes = cast("Sequence[int] | None", attributes["axis"])
-    if axes is None:
-        if dims is None:
-            return None
-        axes = [axis for axis, dim in enumerate(dims) if dim == ONE]
+    if dims is None:
+        return None
+    axes = op.removed(dims, attributes["axis"])
     moved = attributes | {"axis": sorted(places_of(order, axes))}
     return Following(orders, without_axes(order, axes), moved)
 

@@ -214,6 +214,8 @@ class CallParser:
             return []
         if name != operator.variadic_operand():
             return [self.function.value(node)]
+        if isinstance(node, ast.Call) and self.function.path(node) == "R.tuple":
+            node = ast.copy_location(ast.Tuple(node.args, ast.Load()), node)
         if isinstance(node, ast.Tuple | ast.List):
             return [self.function.value(n) for n in node.elts]
         value = self.function.value(node)

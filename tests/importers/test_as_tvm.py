@@ -115,6 +115,20 @@ LAYERS = {
     "instance_norm": (lambda x: F.instance_norm(x), [torch.randn(2, 3, 4, 5)],
                       ["nn.instance_norm"]),
     "einsum": (lambda x, y: torch.einsum("ij,jk->ki", x, y), [X, Y], ["einsum"]),
+    "cross entropy": (lambda x, t, w: F.cross_entropy(x, t, w, ignore_index=0),
+                      [X, torch.tensor([1, 0, 3]), torch.rand(4)],
+                      ["nn.log_softmax", "nn.nll_loss"]),
+    "one_hot": (lambda x: F.one_hot(x, 7), [NUMBERS], ["one_hot"]),
+    "lerp": (lambda x, y, w: torch.lerp(x, y, w), [X, X * 3, torch.rand(4)],
+             ["subtract", "multiply", "add"]),
+    "bools": (lambda x, y: x + y * x, [X > 0, X[:1] < 0.5], ["multiply", "add"]),
+    "masked_fill": (lambda x: x.masked_fill(x > 0, 1.5), [X], ["greater", "full_like", "where"]),
+    "masked_scatter": (lambda x: x.masked_scatter(x > 0, x * 2), [X],
+                       ["greater", "multiply", "reshape", "cumsum", "subtract", "reshape", "take",
+                        "reshape", "where"]),
+    "bucketize": (lambda x, b: torch.bucketize(x, b, right=True), [X, Y[0].sort().values],
+                  ["bucketize"]),
+    "squeeze of another dim": (lambda x: x.squeeze(0), [X], ["squeeze"]),
 }  # fmt: skip
 
 
@@ -125,6 +139,18 @@ def test_operators_of_layers(name: str):
     mod = frontend.from_exported_program(program, run_ep_decomposition=False)
     assert body(mod) == expected
     assert_equal(relax.build(mod)["main"](*inputs), function(*inputs))
+
+
+@pytest.mark.parametrize("options", [{"label_smoothing": 0.25}, {"reduction": "sum"}])
+def test_cross_entropies_of_other_kinds(options: Any):
+    targets = torch.tensor([1, 2, 3]) if "label_smoothing" in options else X.softmax(1)
+    program = torch.export.export(
+        Model(lambda x, t: F.cross_entropy(x, t, **options)), (X, targets)
+    )
+    mod = frontend.from_exported_program(program, run_ep_decomposition=False)
+    assert "nn.nll_loss" not in body(mod)
+    expected = F.cross_entropy(X, targets, **options)
+    assert_equal(relax.build(mod)["main"](X, targets), expected)
 
 
 class Chunks(torch.nn.Module):

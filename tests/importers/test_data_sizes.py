@@ -134,6 +134,14 @@ def test_a_number_as_a_size() -> None:
         compiled(numbers(6, 2), torch.tensor(-1))
 
 
+def test_floats_read_from_tensors() -> None:
+    def scaled(x: Any) -> Any:
+        mean = x.mean().item()
+        return x.half() * mean, x * (mean / 3 + 1), mean, mean * 2
+
+    check(scaled, (numbers(5, 4),), (torch.zeros(5, 4),))
+
+
 def test_two_masks_that_select_equally_many() -> None:
     def added(x: Any) -> Any:
         y = x.clone()

@@ -73,3 +73,54 @@ def test_the_mode_of_the_model_stays():
 def test_wrong_number_of_inputs():
     with pytest.raises(ValueError, match=r"for each input \(input_1\), got 2"):
         from_fx(traced(torch.nn.ReLU()), [((2,), "float32"), ((2,), "float32")])
+
+
+class Function(torch.nn.Module):
+    def __init__(self, function: Any):
+        super().__init__()
+        self.function = function
+
+    def forward(self, x: Any) -> Any:
+        return self.function(x)
+
+
+@pytest.mark.parametrize(
+    ("function", "type_", "expected"),
+    [
+        (lambda x: x.size(), "R.Shape([1, 4])", (1, 4)),
+        (lambda x: x.numel(), 'R.Tensor((), dtype="int32")', 4),
+        (lambda x: x.is_floating_point(), 'R.Tensor((), dtype="bool")', True),
+        (lambda x: x[0, 1:2].item(), 'R.Tensor((), dtype="float32")', 2.5),
+        (
+            lambda x: (None, x.shape, x.size(0)),
+            'R.Tuple(R.Object, R.Shape([1, 4]), R.Tensor((), dtype="int32"))',
+            (None, (1, 4), 1),
+        ),
+    ],
+)
+def test_results_other_than_tensors(function: Any, type_: str, expected: Any):
+    mod = from_fx(torch.fx.symbolic_trace(Function(function)), [((1, 4), "float32")])
+    assert f") -> {type_}:" in mod.script()
+    result = relax.build(mod)["main"](torch.tensor([[1, 2.5, 3, 4]]))
+    assert plain(result) == expected
+
+
+def plain(result: Any) -> Any:
+    if isinstance(result, tuple):
+        return tuple(plain(r) for r in result)
+    return result.numpy().item() if hasattr(result, "numpy") else result
+
+
+def test_results_without_a_counterpart():
+    model = torch.fx.symbolic_trace(Function(lambda x: (x, "a")))
+    with pytest.raises(
+        relax.frontend.torch.UnsupportedError, match="tensors, numbers or None, got 'a'"
+    ):
+        from_fx(model, [((1, 4), "float32")])
+
+
+def test_weights_as_inputs_are_in_the_order_of_names():
+    mod = from_fx(traced(torch.nn.Linear(4, 2)), [((1, 4), "float32")], keep_params_as_input=True)
+    assert mod["main"].op.names == ("inp_0", "0_bias", "0_weight")
+    _, params = relax.frontend.detach_params(mod)
+    assert [p.shape for p in params["main"]] == [(2,), (2, 4)]

@@ -50,9 +50,9 @@ def truncated(x, y):
 
 
 CASES = (
-    Case("relax.add", pair, lambda x, y: x + y, NUMBERS),
+    Case("relax.add", pair, lambda x, y: x + y, ALL),
     Case("relax.subtract", pair, lambda x, y: x - y, NUMBERS),
-    Case("relax.multiply", pair, lambda x, y: x * y, NUMBERS),
+    Case("relax.multiply", pair, lambda x, y: x * y, ALL),
     Case("relax.divide", dividend, truncated, NUMBERS),
     Case("relax.floor_divide", dividend, lambda x, y: torch.floor_divide(x, y), NUMBERS),
     Case("relax.mod", dividend, lambda x, y: torch.fmod(x, y), NUMBERS),

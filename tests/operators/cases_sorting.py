@@ -120,6 +120,12 @@ def symbolic_rows(shapes, attributes):
     return [(sym("n"), shapes[0][1])], attributes
 
 
+def bucketize(d: Draw):
+    boundaries = np.sort(d.array((d.pick((0, 1, 5, 40)),)))
+    flags = {name: d.chance(50) for name in ("out_int32", "right")}
+    return [d.array(d.shape(), special=d.chance(50)), boundaries], flags
+
+
 def samples(d: Draw):
     """Probabilities in sixteenths, whose sums are exact."""
     rows, classes, count = d.integer(1, 3), d.integer(1, 5), d.integer(0, 4)
@@ -143,6 +149,12 @@ CASES = (
         sampled,
         ("float32", "float64"),
         symbolic=lambda s, a: None,
+    ),
+    Case(
+        "relax.bucketize",
+        bucketize,
+        lambda x, b, **flags: torch.bucketize(x, b, **flags),
+        ("float32", "float64", "float16", "int8", "int32", "int64", "uint8"),
     ),
     Case("relax.sort", sort, torch_sort, ALL),
     Case("relax.argsort", argsort, torch_argsort, ALL),

@@ -48,6 +48,7 @@ class Module:
             "y = R.strided_slice(x, (R.prim_value(0),), (R.prim_value(1),), (R.prim_value(3),))",
             "y = R.strided_slice(x, [0], [1], [3])",
         ),
+        ("y = R.concat(R.tuple(x, x))", "y = R.concat((x, x))"),
         ("y = R.matmul(x, x, out_dtype='float32')", "y = R.matmul(x, x)"),
         ("f = Module.twice; y = f(x)", "y = Module.twice(x)"),
         ("t = (x, x); y = R.TupleGetItem(t, 1)", "t = (x, x); y = t[1]"),

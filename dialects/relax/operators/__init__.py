@@ -64,6 +64,7 @@ FAMILIES = (
     "sampling",
     "scanning",
     "scattering",
+    "searching",
     "selection",
     "slice_scattering",
     "slicing",

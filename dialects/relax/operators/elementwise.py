@@ -103,14 +103,14 @@ class ArithmeticOp(BinaryElementwiseOp, ABC):
 
 
 @irdl_op_definition
-class AddOp(ArithmeticOp):
-    """``lhs + rhs``; `numpy.add`, `torch.add`."""
+class AddOp(BinaryElementwiseOp):
+    """``lhs + rhs``, of bools whether one is true; `numpy.add`, `torch.add`."""
 
     name = "relax.add"
 
     @classmethod
     def combine(cls, te: TensorLanguage, lhs: Any, rhs: Any) -> Any:
-        return lhs + rhs
+        return te.any(lhs, rhs) if lhs.dtype == "bool" else lhs + rhs
 
 
 @irdl_op_definition
@@ -125,14 +125,14 @@ class SubtractOp(ArithmeticOp):
 
 
 @irdl_op_definition
-class MultiplyOp(ArithmeticOp):
-    """``lhs * rhs``; `numpy.multiply`, `torch.mul`."""
+class MultiplyOp(BinaryElementwiseOp):
+    """``lhs * rhs``, of bools whether both are true; `numpy.multiply`, `torch.mul`."""
 
     name = "relax.multiply"
 
     @classmethod
     def combine(cls, te: TensorLanguage, lhs: Any, rhs: Any) -> Any:
-        return lhs * rhs
+        return te.all(lhs, rhs) if lhs.dtype == "bool" else lhs * rhs
 
 
 def truncated_quotient(lhs: Any, rhs: Any) -> Any:

@@ -41,34 +41,37 @@ class ExpandDimsOp(ReshapingOp):
 class SqueezeOp(ReshapingOp):
     """Remove the dims of 1 at these axes; `numpy.squeeze`, `torch.squeeze`.
 
-    By default, all dims that are the constant 1 are removed; symbolic dims are kept.
+    Other dims at the axes are kept, as in PyTorch, and none is a symbol. By default, all dims that
+    are the constant 1 are removed.
     """
 
     name = "relax.squeeze"
     axis = opt_prop_def(Ints(default=None))
 
     @classmethod
-    def new_dims(cls, dims: Sequence[IntExpr], attributes: dict[str, Any]) -> Sequence[IntExpr]:
-        if attributes["axis"] is None:
-            return [d for d in dims if d != ONE]
-        axes = normalize_axes(cls.name, attributes["axis"], len(dims))
-        for axis in axes:
-            if dims[axis] != ONE:
+    def removed(cls, dims: Sequence[IntExpr], axis: Sequence[int] | None) -> list[int]:
+        """The axes of the dims that are removed; raises ValueError for a symbol among them."""
+        chosen = range(len(dims)) if axis is None else normalize_axes(cls.name, axis, len(dims))
+        for place in chosen:
+            if axis is not None and dims[place].constant is None:
                 raise ValueError(
-                    f"expected dim {axis} of '{cls.name}' to be 1, got {python_shape(dims)}"
+                    f"expected dim {place} of '{cls.name}' to be known, got {python_shape(dims)}"
                 )
-        return [d for axis, d in enumerate(dims) if axis not in axes]
+        return [place for place in chosen if dims[place] == ONE]
+
+    @classmethod
+    def new_dims(cls, dims: Sequence[IntExpr], attributes: dict[str, Any]) -> Sequence[IntExpr]:
+        gone = cls.removed(dims, attributes["axis"])
+        return [d for axis, d in enumerate(dims) if axis not in gone]
 
     @classmethod
     def compute(cls, te: TensorLanguage, tensors: Sequence[Any], attributes: dict[str, Any]) -> Any:
-        (x,), axes = tensors, attributes["axis"]
-        dims = [te.dim_expr(d) for d in x.shape]
-        ones = [a for a, d in enumerate(dims) if d == ONE]
-        gone = ones if axes is None else normalize_axes(cls.name, axes, len(dims))
+        (x,) = tensors
+        gone = cls.removed([te.dim_expr(d) for d in x.shape], attributes["axis"])
 
         def element(*i: Any) -> Any:
             left = iter(i)
-            return x(*(0 if axis in gone else next(left) for axis in range(len(dims))))
+            return x(*(0 if axis in gone else next(left) for axis in range(x.ndim)))
 
         shape = [d for axis, d in enumerate(x.shape) if axis not in gone]
         return te.compute(shape, element, name="T_squeeze")

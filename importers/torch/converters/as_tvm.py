@@ -66,18 +66,38 @@ def matmul(ctx: Context, x: Value, other: Value) -> Value:
     return ctx.op("matmul", x, other)
 
 
-@converts_as_tvm("aten.addmm.default", "aten.baddbmm.default", "aten._sparse_addmm.default")
+@converts_as_tvm("aten.addmm.default", "aten._sparse_addmm.default")
 def addmm(ctx: Context, x: Value, mat1: Value, mat2: Value, beta: Any = 1, alpha: Any = 1) -> Value:
     """``beta * x + alpha * (mat1 @ mat2)``."""
-    product = ctx.op("matmul", mat1, mat2)
+    return _sum_with_product(ctx, x, ctx.op("matmul", mat1, mat2), beta, alpha)
+
+
+@converts_as_tvm("aten.baddbmm.default")
+def baddbmm(
+    ctx: Context, x: Value, batch1: Value, batch2: Value, beta: Any = 1, alpha: Any = 1
+) -> Value:
+    """``alpha * (batch1 @ batch2) + beta * x``."""
+    product = ctx.op("matmul", batch1, batch2)
+    return _sum_with_product(ctx, x, product, beta, alpha, is_first=True)
+
+
+def _sum_with_product(
+    ctx: Context, x: Value, product: Value, beta: Any, alpha: Any, *, is_first: bool = False
+) -> Value:
     if beta == 0:
         return scaled_sum(ctx, x, product, beta, alpha)
     dtype = dtype_of(product)
     product = product if alpha == 1 else binary(ctx, "multiply", product, alpha, dtype)
-    return ctx.op("add", x if beta == 1 else binary(ctx, "multiply", x, beta, dtype), product)
+    x = x if beta == 1 else binary(ctx, "multiply", x, beta, dtype)
+    return ctx.op("add", product, x) if is_first else ctx.op("add", x, product)
 
 
-@converts_as_tvm("aten.einsum.default")
+def _of_two(equation: str, operands: Sequence[Any], *_: Any, **__: Any) -> bool:
+    """Whether an einsum has at most two operands; the products of more take one loop nest."""
+    return len(operands) <= 2
+
+
+@converts_as_tvm("aten.einsum.default", when=_of_two)
 def einsum(ctx: Context, equation: str, operands: Sequence[Value], *_: Any, **__: Any) -> Value:
     """Products of tensors, summed over labels of the equation."""
     return ctx.op("einsum", *operands, subscripts=equation)
@@ -87,7 +107,7 @@ def einsum(ctx: Context, equation: str, operands: Sequence[Value], *_: Any, **__
 def squeeze_dims(ctx: Context, x: Value, dim: Any) -> Value:
     """`x` without those of some dims that are 1."""
     dims, given = dims_of(x), [dim] if isinstance(dim, int) else list(dim)
-    if all(dims and dims[d].constant == 1 for d in given):
+    if dims and all(dims[d].is_constant for d in given):
         return ctx.op("squeeze", x, axis=given)
     return squeeze(ctx, x, dim)
 

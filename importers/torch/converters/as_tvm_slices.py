@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
+
+import torch
 
 from ....dialects.int_expr import ZERO, IntExpr
 from ....dialects.relax.operators.slicing import FAR
 from ...emitter import Value, axis_of, dims_of
 from ..context import Context
 from ..registry import converts_as_tvm
+from .data_sizes import item, real_number
+from .manipulation import roll
 from .slicing import narrow, select, slice_, slice_scatter, split, unbind
 
 
@@ -66,6 +71,14 @@ def take(ctx: Context, x: Value, dim: int, index: Any) -> Value:
     return ctx.op("take", x, ctx.number(first, "int64"), axis=dim)
 
 
+@converts_as_tvm("aten._local_scalar_dense.default", "aten.item.default")
+def item_by_take(ctx: Context, x: Value) -> IntExpr | Value:
+    """The element of a tensor with one."""
+    if not isinstance(ctx.result, torch.SymFloat) or len(dims_of(x)) != 1:
+        return item(ctx, x)
+    return real_number(ctx, ctx.op("take", x, ctx.number(0, "int64"), axis=0))
+
+
 @converts_as_tvm("aten.split_with_sizes.default")
 def split_tensor(ctx: Context, x: Value, sizes: Any, dim: int = 0) -> tuple[Value, ...]:
     """Consecutive parts along a dim."""
@@ -105,3 +118,29 @@ def slice_of_length(ctx: Context, x: Value, dim: int, start: Any, length: Any) -
         return narrow(ctx, x, dim, start, length)
     first = start + whole if start < 0 else start
     return ctx.op("strided_slice", x, axes=[dim], begin=[first], end=[first + length])
+
+
+@converts_as_tvm("aten.roll.default")
+def roll_by_slices(
+    ctx: Context, x: Value, shifts: Sequence[Any], dims: Sequence[int] = ()
+) -> Value:
+    """The elements moved along dims, those at the end to the front: slices in the other order."""
+    sizes = [d.constant for d in dims_of(x)]
+    if None in sizes or 0 in sizes or not all(isinstance(n, int) for n in shifts):
+        return roll(ctx, x, shifts, dims)
+    if not dims:
+        return ctx.reshape(_rolled(ctx, ctx.flat(x), shifts[0], 0), dims_of(x))
+    for shift, dim in zip(shifts, dims, strict=True):
+        x = _rolled(ctx, x, shift, dim)
+    return x
+
+
+def _rolled(ctx: Context, x: Value, shift: int, dim: int) -> Value:
+    whole = dims_of(x)[dim].constant
+    assert whole is not None
+    place = -shift % whole
+    if place == 0:
+        return x
+    ends = ((0, place), (place, whole))
+    first, last = (ctx.op("strided_slice", x, axes=[dim], begin=[a], end=[b]) for a, b in ends)
+    return ctx.op("concat", last, first, axis=dim)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import sympy  # pyright: ignore[reportMissingTypeStubs]
+import torch
 
 from ....dialects.int_expr import ONE, IntExpr
 from ....dialects.relax.operators.inference import broadcast_dims
@@ -77,8 +78,10 @@ def unique_consecutive(
 
 
 @converts("aten._local_scalar_dense.default", "aten.item.default")
-def item(ctx: Context, x: Value) -> IntExpr:
-    """The value of a tensor of one integer as a size."""
+def item(ctx: Context, x: Value) -> IntExpr | Value:
+    """The value of a tensor of one integer as a size; that of a float as a tensor of rank 0."""
+    if isinstance(ctx.result, torch.SymFloat):
+        return real_number(ctx, ctx.reshape(x, []))
     size = ctx.result.node.expr
     if dtype_of(x) not in ("int8", "uint8", "int16", "int32", "int64"):
         raise Unsupported("", "")
@@ -93,6 +96,13 @@ def item(ctx: Context, x: Value) -> IntExpr:
     ctx.symbols.declare(ctx.result)
     number = ctx.reshape(ctx.astype(x, "int64"), [ONE])
     return ctx.read_sizes(number, [ctx.symbols.expr(size)], [ctx.symbols.expr(limit)])[0]
+
+
+def real_number(ctx: Context, value: Value) -> Value:
+    """A tensor of rank 0 that type promotion treats as the Python float of the node's result."""
+    ctx.reals.add(value)
+    ctx.real_symbols[str(ctx.result.node.expr)] = value
+    return value
 
 
 def expanded(ctx: Context, indices: list[Any]) -> list[Any]:

@@ -93,3 +93,13 @@ relax.func @slices(%x: !relax.tensor<[n + 1, 8], f32>, %s: !relax.tensor<[n + 1,
   %1 = relax.slice_scatter %0, %r {start = #sym.expr<0>, end = #sym.expr<-1>} : !relax.tensor<[n + 1, 8], f32>, !relax.tensor<[n, 8], f32> -> !relax.tensor<[n + 1, 8], f32>
   relax.return %1 : !relax.tensor<[n + 1, 8], f32>
 }
+
+// The places of numbers among boundaries.
+// CHECK-LABEL: @places
+relax.func @places(%x: !relax.tensor<[n, 4], f32>, %b: !relax.tensor<[m], f32>) -> !relax.tensor<[n, 4], i32> {
+  // CHECK: %0 = relax.bucketize %x, %b : !relax.tensor<[n, 4], f32>, !relax.tensor<[m], f32> -> !relax.tensor<[n, 4], i64>
+  %0 = relax.bucketize %x, %b : !relax.tensor<[n, 4], f32>, !relax.tensor<[m], f32> -> !relax.tensor<[n, 4], i64>
+  // CHECK: %1 = relax.bucketize %x, %b {out_int32 = true, right = true}
+  %1 = relax.bucketize %x, %b {out_int32 = true, right = true} : !relax.tensor<[n, 4], f32>, !relax.tensor<[m], f32> -> !relax.tensor<[n, 4], i32>
+  relax.return %1 : !relax.tensor<[n, 4], i32>
+}

@@ -181,3 +181,11 @@ relax.func @main(%x: !relax.tensor<[n, 8], f32>, %s: !relax.tensor<[n, 2], f32>)
   %0 = relax.slice_scatter %x, %s {start = #sym.expr<0>, end = 2.5 : f64, axis = 1 : i64} : !relax.tensor<[n, 8], f32>, !relax.tensor<[n, 2], f32> -> !relax.tensor<[n, 8], f32>
   relax.return %0 : !relax.tensor<[n, 8], f32>
 }
+
+// -----
+
+// CHECK: expected boundaries of 'relax.bucketize' to be a vector, got (m, 1)
+relax.func @main(%x: !relax.tensor<[n, 8], f32>, %b: !relax.tensor<[m, 1], f32>) -> !relax.tensor<[n, 8], f32> {
+  %0 = relax.bucketize %x, %b : !relax.tensor<[n, 8], f32>, !relax.tensor<[m, 1], f32> -> !relax.tensor<[n, 8], i64>
+  relax.return %x : !relax.tensor<[n, 8], f32>
+}

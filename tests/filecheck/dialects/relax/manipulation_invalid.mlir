@@ -40,9 +40,9 @@ relax.func @main(%x: !relax.tensor<[n, 4], f32>) -> !relax.tensor<[n, 4], f32> {
 
 // -----
 
-// CHECK: expected dim 1 of 'relax.squeeze' to be 1, got (n, 4)
+// CHECK: expected dim 0 of 'relax.squeeze' to be known, got (n, 4)
 relax.func @main(%x: !relax.tensor<[n, 4], f32>) -> !relax.tensor<[n, 4], f32> {
-  %0 = relax.squeeze %x {axis = array<i64: 1>} : !relax.tensor<[n, 4], f32> -> !relax.tensor<*, f32>
+  %0 = relax.squeeze %x {axis = array<i64: 0>} : !relax.tensor<[n, 4], f32> -> !relax.tensor<*, f32>
   relax.return %x : !relax.tensor<[n, 4], f32>
 }
 
