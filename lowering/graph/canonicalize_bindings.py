@@ -19,22 +19,30 @@
 
 Such are fields of a tuple that is known, the tuple of all fields of another, casts to the same
 type, and outputs of dataflow blocks that are no values of theirs, or that are another output. Then
-unused operations go away.
-TVM's ``CanonicalizeBindings``.
+unused operations go away. Before that, symbols that casts declare outside of branches become the
+dims that the values are known to have. TVM's ``CanonicalizeBindings``.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp, TupleType
+from xdsl.dialects.builtin import ModuleOp, StringAttr, TupleType
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from ...dialects import relax
+from ...dialects.int_expr import IntExpr
+from ...dialects.nesting import ancestors
+from ...dialects.relax.symbols import determined_symbols
+from ...dialects.relax.types import shape_text, type_symbols
 from ..functions import graph_functions
+from ..substitute import substitute_symbols
+from ..verify_calls import blame, unify_types
 from .dead_code import remove_all_unused
+from .refresh_types import refresh_types
 from .values import canonical, visible
 
 
@@ -50,7 +58,11 @@ class CanonicalizeBindingsPass(ModulePass):
 
 
 def canonicalize_bindings(func: relax.FuncOp) -> None:
-    """Remove the bindings of one function that only give another name, and what is unused then."""
+    """Remove the bindings of one function that only give another name, and what is unused then.
+
+    Raises Diagnostic with one line for a cast whose value is known to have another shape.
+    """
+    replace_known_symbols(func)
     inside = list(func.walk())
     for inner in inside:
         _rename_result(inner)
@@ -58,6 +70,40 @@ def canonicalize_bindings(func: relax.FuncOp) -> None:
         if isinstance(inner, relax.DataflowOp):
             _rename_outputs(inner)
     remove_all_unused(func)
+
+
+def replace_known_symbols(func: relax.FuncOp) -> None:
+    """Replace symbols that casts declare by the dims that their values are known to have."""
+    declared, found = set(func.declared_symbols()), False
+    casts = [op for op in func.walk() if isinstance(op, relax.MatchCastOp)]
+    for cast in casts:
+        new = [s for s in determined_symbols([cast.result.type]) if s not in declared]
+        declared.update(new)
+        if not any(isinstance(outer, relax.IfOp) for outer in ancestors(cast)):
+            known = _known_symbols(cast)
+            values = {s: known[s] for s in new if s in known}
+            for changed in casts if values else ():
+                _keep_text(changed, values)
+            substitute_symbols(func, values)
+            found |= bool(values)
+    if found:
+        refresh_types(func)
+
+
+def _known_symbols(cast: relax.MatchCastOp) -> dict[str, IntExpr]:
+    types = [cast.result.type], [cast.value.type]
+    if not all(isinstance(t, relax.TensorType | relax.ShapeType | TupleType) for (t,) in types):
+        return {}
+    with blame(cast):
+        return unify_types(f"cast to {cast.result.type}", ["the value"], *types).symbols
+
+
+def _keep_text(cast: relax.MatchCastOp, values: Mapping[str, IntExpr]) -> None:
+    """Let messages of a cast have the symbols of the program."""
+    type_ = cast.result.type
+    if cast.written is None and isinstance(type_, relax.TensorType):
+        if not type_symbols(type_).isdisjoint(values):
+            cast.written = StringAttr(shape_text(type_))
 
 
 def _rename_result(op: Operation) -> None:

@@ -66,3 +66,18 @@ relax.func @twice(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
   %m = relax.multiply %o, %p : !relax.tensor<[n], f32>, !relax.tensor<[n], f32> -> !relax.tensor<[n], f32>
   relax.return %m : !relax.tensor<[n], f32>
 }
+
+// -----
+
+// Symbols that a cast declares are the dims that its value is known to have.
+// CHECK-LABEL: @symbols
+relax.func @symbols(%x: !relax.tensor<[m, 4], f32>, %y: !relax.tensor<rank 1, f32>) -> !relax.tensor<rank 2, f32> {
+  // CHECK-NEXT: %0 = relax.match_cast %y : !relax.tensor<rank 1, f32> -> !relax.tensor<[k], f32>
+  %0 = relax.match_cast %y : !relax.tensor<rank 1, f32> -> !relax.tensor<[k], f32>
+  %1 = relax.match_cast %x : !relax.tensor<[m, 4], f32> -> !relax.tensor<[o, p], f32>
+  %2 = relax.match_cast %0 : !relax.tensor<[k], f32> -> !relax.tensor<[p], f32>
+  // CHECK-NEXT: %1 = relax.match_cast %0 written "(p,)" : !relax.tensor<[k], f32> -> !relax.tensor<[4], f32>
+  // CHECK-NEXT: %2 = relax.add %x, %1 : !relax.tensor<[m, 4], f32>, !relax.tensor<[4], f32>
+  %3 = relax.add %1, %2 : !relax.tensor<[o, p], f32>, !relax.tensor<[p], f32> -> !relax.tensor<[o, p], f32>
+  relax.return %3 : !relax.tensor<[o, p], f32>
+}
