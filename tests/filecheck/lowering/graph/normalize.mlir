@@ -86,3 +86,13 @@ tir.prim_func @scratch(%X: !tir.buffer<[n], f32>, %Y: !tir.buffer<[n, n], f32>, 
     tir.store %z, %Z[0] : !tir.buffer<[1], f32>
   }
 }
+
+// -----
+
+// A function that is not called states what is known of its result.
+
+// CHECK-LABEL: relax.func @result
+// CHECK-SAME:    -> !relax.tensor<[n], f32>
+relax.func @result(%x: !relax.tensor<[n], f32>) -> !relax.tensor<rank 1, f32> {
+  relax.return %x : !relax.tensor<[n], f32>
+}
