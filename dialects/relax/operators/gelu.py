@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from abc import ABC
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
@@ -13,7 +13,7 @@ from xdsl.irdl import irdl_op_definition
 
 from .activation import ActivationOp
 from .conversion import accumulator, rounded
-from .elementwise import FLOATS, Dtypes
+from .elementwise import FLOATS, Dtypes, short_name
 from .float_functions import erf
 from .language import TensorLanguage
 from .steps import SteppedOp
@@ -26,11 +26,20 @@ class SteppedActivationOp(SteppedOp, ActivationOp, ABC):
 
     DTYPES: ClassVar[Dtypes] = FLOATS
 
+    @staticmethod
+    @abstractmethod
+    def factors(te: TensorLanguage, x: Any) -> tuple[Any, Any]:
+        """The tensors of which the result is the product."""
+
     @classmethod
     def compute(cls, te: TensorLanguage, tensors: Sequence[Any], attributes: dict[str, Any]) -> Any:
         (data,) = tensors
-        x = rounded(te, data, accumulator(data.dtype))
-        return rounded(te, cls.function(te, x, attributes), data.dtype)
+
+        def product(a: Any, b: Any) -> Any:
+            return (a * b).astype(data.dtype)
+
+        factors = cls.factors(te, rounded(te, data, accumulator(data.dtype)))
+        return te.elementwise(product, *factors, name=f"T_{short_name(cls.name)}")
 
 
 def _applied(function: str, te: TensorLanguage, x: Any) -> Any:
@@ -44,9 +53,9 @@ class GeluOp(SteppedActivationOp):
 
     name = "relax.nn.gelu"
 
-    @classmethod
-    def function(cls, te: TensorLanguage, x: Any, attributes: dict[str, Any]) -> Any:
-        return x * (0.5 + _applied("erf", te, x * math.sqrt(0.5)) * 0.5)
+    @staticmethod
+    def factors(te: TensorLanguage, x: Any) -> tuple[Any, Any]:
+        return x, 0.5 + _applied("erf", te, x * math.sqrt(0.5)) * 0.5
 
     @classmethod
     def numpy_function(cls, x: NDArray[Any], attributes: dict[str, Any]) -> NDArray[Any]:
@@ -60,11 +69,11 @@ class GeluTanhOp(SteppedActivationOp):
 
     name = "relax.nn.gelu_tanh"
 
-    @classmethod
-    def function(cls, te: TensorLanguage, x: Any, attributes: dict[str, Any]) -> Any:
+    @staticmethod
+    def factors(te: TensorLanguage, x: Any) -> tuple[Any, Any]:
         cubic, scale = _TANH_FACTORS
         half = 0.5 * x
-        return half * (1 + _applied("tanh", te, scale * x * (1 + cubic * x * x)))
+        return half, 1 + _applied("tanh", te, scale * x * (1 + cubic * x * x))
 
     @classmethod
     def numpy_function(cls, x: NDArray[Any], attributes: dict[str, Any]) -> NDArray[Any]:

@@ -253,10 +253,17 @@ class CrossEntropyWithLogitsOp(SteppedOp, BinaryOp):
         lhs, rhs = (rounded(te, t, dtype) for t in tensors)
         products = lhs * rhs
         axes = [te.reduce_axis((0, d), f"k{n}") for n, d in enumerate(lhs.shape)]
-        loss = te.compute((), lambda: te.sum(products(*axes), axis=axes), name="T_sum") * -1.0
-        if lhs.ndim > 1:
-            loss = te.elementwise(lambda x: x / te.cast(dtype, lhs.shape[0]), loss, name="T_divide")
-        return rounded(te, loss, tensors[0].dtype)
+        total = te.compute((), lambda: te.sum(products(*axes), axis=axes), name="T_sum")
+
+        def negative(value: Any) -> Any:
+            return (value * te.const(-1, dtype)).astype(tensors[0].dtype)
+
+        def mean(value: Any) -> Any:
+            return (value / te.cast(dtype, lhs.shape[0])).astype(tensors[0].dtype)
+
+        if lhs.ndim == 1:
+            return te.elementwise(negative, total, name="cross_entropy")
+        return te.elementwise(mean, total * -1.0, name="cross_entropy")
 
     @classmethod
     def reference(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> Any:

@@ -264,8 +264,8 @@ class RMSNormOp(SteppedOp):
             row = (index for axis, index in enumerate(i) if axis not in axes)
             return roots(*row) * x(*i) * weight(*(i[a] for a in axes))
 
-        normalized = te.compute(x.shape, element, name="T_rms_norm")
-        return te.elementwise(lambda v: v.astype(tensors[0].dtype), normalized, name="T_cast")
+        normalized = te.compute(x.shape, element, name="T_normalized")
+        return te.elementwise(lambda v: v.astype(tensors[0].dtype), normalized, name="T_rms_norm")
 
     @classmethod
     def reference(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> NDArray[Any]:

@@ -40,17 +40,17 @@ relax.func @two(%x: !relax.tensor<[n], f32>, %y: !relax.tensor<[m], f32>) -> !re
 // The steps of an operator are inlined, or are blocks as in TVM.
 
 // CHECK-LABEL: tir.prim_func @gelu1
-// CHECK:         tir.block "T_multiply_2"
+// CHECK:         tir.block "T_gelu"
 // CHECK-LABEL: tir.prim_func @gelu(
 // CHECK-NEXT:    tir.for
-// CHECK-NEXT:      tir.block "T_multiply_2"
+// CHECK-NEXT:      tir.block "T_gelu"
 // CHECK:             math.erf
 // STEPS-LABEL: tir.prim_func @gelu1
 // STEPS:       tir.block "T_multiply"
 // STEPS:       tir.block "compute"
 // STEPS:       tir.block "T_multiply_1"
 // STEPS:       tir.block "T_add"
-// STEPS:       tir.block "T_multiply_2"
+// STEPS:       tir.block "T_gelu"
 relax.func @steps(%x: !relax.tensor<[n], f32>, %y: !relax.tensor<[2], f32>) -> !relax.tensor<[2], f32> {
   %0 = relax.nn.gelu %x : !relax.tensor<[n], f32> -> !relax.tensor<[n], f32>
   %1 = relax.nn.gelu %y : !relax.tensor<[2], f32> -> !relax.tensor<[2], f32>
