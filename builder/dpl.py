@@ -156,12 +156,20 @@ def has_attr(attrs: Mapping[str, Any], pattern: DFPattern | None = None) -> DFPa
 
 
 def make_fused_bias_activation_pattern(
-    op_name: str, with_bias: bool = False, activation: str | None = None
+    op_name: str,
+    with_bias: bool = False,
+    activation: str | None = None,
+    allow_reshape: bool = False,
 ) -> DFPattern:
-    """An operator of two operands, then a bias if wanted, then an activation if one is named."""
-    result = is_op(op_name)(wildcard(), wildcard())
+    """An operator of two operands, then a bias if wanted, then an activation if one is named.
+
+    With `allow_reshape` the bias is a reshape, as in programs from PyTorch.
+    """
+    result, bias = is_op(op_name)(wildcard(), wildcard()), wildcard()
+    if allow_reshape:
+        bias = is_op("relax.reshape")(bias, wildcard())
     if with_bias:
-        result = is_op("relax.add")(result, wildcard())
+        result = is_op("relax.add")(result, bias)
     return result if activation is None else is_op(activation)(result)
 
 

@@ -33,7 +33,7 @@ class Kernel:
         self.outputs = _outputs(function(*positional, **named), self._tensors.values())
         self.name = str(hint or _name(function, self.outputs))
         inputs = list(self._tensors.values())
-        self.func = build_prim_func([*inputs, *self.outputs], self.name)
+        self.func = build_prim_func([*inputs, *self.outputs], self.name, len(self.outputs))
         self.func.properties["attrs"] = DictionaryAttr(
             {
                 PRIVATE: UnitAttr(),

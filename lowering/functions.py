@@ -76,11 +76,14 @@ def names_text(names: Iterable[str]) -> str:
 
 
 def call_graph(functions: Mapping[str, Operation]) -> dict[str, list[str]]:
-    """Which of these functions each of them calls, with repetitions; kernels call none."""
+    """Which of these functions each of them calls, with repetitions."""
     return {name: list(_called_by(func, functions)) for name, func in functions.items()}
 
 
 def _called_by(func: Operation, functions: Mapping[str, Operation]) -> Iterator[str]:
+    if isinstance(func, tir.PrimFuncOp):
+        calls = [op for op in func.walk() if isinstance(op, tir.CallOp)]
+        yield from (op.callee_name for op in calls if op.callee_name in functions)
     if not isinstance(func, relax.FuncOp | rt.FuncOp):
         return
     for op in func.walk():

@@ -43,7 +43,7 @@ class LegalizeOps(Pass):
     def transform(self, mod: IRModule, ctx: PassContext) -> IRModule:
         if self.custom:
             mod = _Legalizer(mod, self.custom).changed()
-        apply_in_place(LegalizeOpsPass(self.skip_ops, scalars=True), mod.op)
+        apply_in_place(LegalizeOpsPass(self.skip_ops, scalars=True, inline=False), mod.op)
         return mod
 
 

@@ -32,13 +32,15 @@ def buffer_type(tensor: Tensor) -> tir.BufferType:
     return tir.BufferType.of([dim_expr(d) for d in tensor.shape], element_type(tensor.dtype))
 
 
-def build_prim_func(args: Sequence[Tensor | PrimExpr], name: str = "main") -> tir.PrimFuncOp:
+def build_prim_func(
+    args: Sequence[Tensor | PrimExpr], name: str = "main", outputs: int = 0
+) -> tir.PrimFuncOp:
     """The function whose parameters are `args`, inputs and outputs, in this order.
 
     These are tensors, and variables of scalars. Definitions between the tensors that are not in
     the list become scratch buffers. Symbols that no parameter is or has as a whole dim become
-    `index` parameters at the end. Raises ValueError when an input is missing from the list, and
-    for an argument that is there twice.
+    `index` parameters before the last `outputs` arguments. Raises ValueError when an input is
+    missing from the list, and for an argument that is there twice.
     """
     params = [a for a in args if isinstance(a, Tensor)]
     given = [_symbol_of(a) for a in args if isinstance(a, Index)]
@@ -46,7 +48,8 @@ def build_prim_func(args: Sequence[Tensor | PrimExpr], name: str = "main") -> ti
     order = _definitions(params)
     scratch = [t for d in order for t in d.outputs if t not in params]
     symbols = [s for s in _undetermined(params, order) if s not in given]
-    every = [*args, *(symbol(s) for s in symbols)]
+    first = len(args) - outputs
+    every = [*args[:first], *(symbol(s) for s in symbols), *args[first:]]
     names = _unique_names(params + scratch, {str(a) for a in every if not isinstance(a, Tensor)})
     block = Block(arg_types=[_parameter_type(a) for a in every])
     emitter = Emitter(block)

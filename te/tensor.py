@@ -372,13 +372,24 @@ def broadcast_shape(*shapes: Sequence[Any]) -> tuple[Any, ...]:
     return shape_of(dims)
 
 
-def broadcast_index(dims: Sequence[Any], axes: Sequence[Any]) -> tuple[Any, ...]:
-    """Indices into a tensor of shape `dims` for the element at `axes` of a broadcast result."""
-    own = list(axes)[len(axes) - len(dims) :]
+def broadcast_index(
+    dims: Sequence[Any], axes: Sequence[Any], result: Sequence[Any] | None = None
+) -> tuple[Any, ...]:
+    """Indices into a tensor of shape `dims` for the element at `axes` of a broadcast result.
+
+    They are 0 for dims of 1, but not where the same dim of the shape `result` is 1, as in TVM.
+    """
+    first = len(axes) - len(dims)
+    own = list(axes)[first:]
+    wanted = [None] * len(dims) if result is None else list(result)[first:]
     return tuple(
-        0 if isinstance(dim, int) and dim == 1 else axis
-        for dim, axis in zip(dims, own, strict=True)
+        0 if _is_one(dim) and not _is_one(size) else axis
+        for dim, size, axis in zip(dims, wanted, own, strict=True)
     )
+
+
+def _is_one(dim: Any) -> bool:
+    return isinstance(dim, int) and dim == 1
 
 
 def elementwise(
@@ -388,14 +399,14 @@ def elementwise(
 
     Raises ValueError where the shapes do not fit.
     """
-    shapes = [o.shape if isinstance(o, Tensor) else () for o in operands]
+    shape = broadcast_shape(*(o.shape if isinstance(o, Tensor) else () for o in operands))
 
     def element(*i: Any) -> PrimExpr:
         return function(
             *(
-                o(*broadcast_index(o.shape, i)) if isinstance(o, Tensor) else convert(o)
+                o(*broadcast_index(o.shape, i, shape)) if isinstance(o, Tensor) else convert(o)
                 for o in operands
             )
         )
 
-    return compute(broadcast_shape(*shapes), element, name=name)
+    return compute(shape, element, name=name)

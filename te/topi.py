@@ -91,6 +91,12 @@ def full(shape: Sequence[Any], *args: Any, **named: Any) -> Tensor:
     return _function("full", OPERATORS["relax.full"])(shape, *args, **named)
 
 
+def trilu(data: Tensor, k: Any, upper: bool) -> Tensor:
+    """The upper triangle from diagonal `k` on, or the lower one up to it; the rest is 0."""
+    name = "triu" if upper else "tril"
+    return _function(name, OPERATORS[f"relax.{name}"])(data, k=k.value if isinstance(k, Imm) else k)
+
+
 def pool2d(
     data: Tensor,
     kernel: Sequence[int],
@@ -127,6 +133,7 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
     **{name: _function(name, OPERATORS[full]) for name, full in RENAMED.items()},
     "full": full,
     "identity": identity,
+    "trilu": trilu,
 }
 
 

@@ -27,8 +27,9 @@ from xdsl.passes import ModulePass
 
 from ...dialects import relax
 from ...dialects.int_expr import IntExpr
-from ...dialects.relax.operators.activation import GeluOp, GeluTanhOp, ReluOp, SiluOp
+from ...dialects.relax.operators.activation import ReluOp, SiluOp
 from ...dialects.relax.operators.elementwise import AddOp
+from ...dialects.relax.operators.gelu import GeluOp, GeluTanhOp
 from ...dialects.relax.operators.linear_algebra import MatmulOp
 from ..functions import graph_functions
 from .graph_builder import GraphBuilder, dims_of, erase_unused, replace_result

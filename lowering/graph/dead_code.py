@@ -54,8 +54,8 @@ from ..functions import (
 def eliminate_dead_code(module: ModuleOp, entry_functions: Sequence[str] = ()) -> None:
     """Remove unused code from the graph functions of the module, in place.
 
-    Functions that those named `entry_functions` do not call are removed, by default those that no
-    public function calls. Raises Diagnostic for a name that is not there.
+    Private functions that neither public ones nor those named `entry_functions` call are removed.
+    Raises Diagnostic for a name that is not there.
     """
     for func in graph_functions(module):
         remove_all_unused(func)
@@ -103,14 +103,14 @@ def trim_outputs(op: relax.DataflowOp) -> relax.DataflowOp:
 
 
 def _remove_uncalled(module: ModuleOp, entry_functions: Sequence[str]) -> None:
-    """Remove functions that nothing reaches from entries, or from those that are not private."""
+    """Remove functions that are reached neither from entries nor from those that are public."""
     functions = functions_by_name(module)
     calls = call_graph(functions)
     for name in entry_functions:
         if name not in functions:
             known = names_text(functions)
             raise Diagnostic(f"expected a function of the module ({known}), got '{name}'")
-    roots = list(entry_functions) or [n for n, f in functions.items() if not is_private(f)]
+    roots = [*entry_functions, *(n for n, f in functions.items() if not is_private(f))]
     if not roots:  # a library module, whose functions others may use
         return
     live = {*roots, *(n for root in roots for n in reached_from(calls, root))}
@@ -123,7 +123,7 @@ def _remove_uncalled(module: ModuleOp, entry_functions: Sequence[str]) -> None:
 class DeadCodeEliminationPass(ModulePass):
     """Remove unused pure operations, dataflow outputs and private functions.
 
-    With `entry_functions` other functions that they do not call are removed too.
+    Those named `entry_functions`, and what they call, are used.
     """
 
     name = "dead-code-elimination"

@@ -185,7 +185,7 @@ def _name(callees: Sequence[str], taken: dict[str, Operation]) -> str:
         if len(name) + len(callee) >= MAX_NAME:
             break
         name = f"{name}_{callee}"
-    return unique_name(name, taken)
+    return unique_name(name, taken, separator="")
 
 
 @dataclass(frozen=True)

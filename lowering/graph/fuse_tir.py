@@ -79,6 +79,7 @@ def _call_kernel(call: relax.CallOp, kernel: FusedKernel, functions: dict[str, O
     for arg in call.args:
         if not isinstance(arg.type, relax.ShapeType):
             args += _tensors(arg, new)
+    args = [a for position, a in enumerate(args) if position not in kernel.unused]
     for constant in kernel.constants:
         copy = constant.clone()
         new.append(copy)
@@ -90,10 +91,10 @@ def _call_kernel(call: relax.CallOp, kernel: FusedKernel, functions: dict[str, O
     result.result.name_hint = call.result.name_hint
     shapes = [a.owner for a in call.args if isinstance(a.owner, relax.ShapeOp)]
     Rewriter.replace_op(call, [*new, result], [result.result])
-    for shape in shapes:
-        if shape.result.first_use is None:
-            shape.detach()
-            shape.erase()
+    for op in [*shapes, *reversed(new)]:
+        if op.results[0].first_use is None:
+            op.detach()
+            op.erase()
 
 
 def _tensors(value: SSAValue, new: list[Operation]) -> list[SSAValue]:

@@ -18,7 +18,7 @@ from xdsl.dialects.builtin import (
     UnitAttr,
     i1,
 )
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 
 from ...dialects import relax, tir
 from ...dialects.int_expr import IntExpr, Sym
@@ -43,13 +43,15 @@ class NotAKernel(Exception):
 class FusedKernel:
     """A PrimFunc that implements a graph function, and the arguments of its calls.
 
-    In this order: the function's tensors, tuples field by field, and `constants`; `indices` are
-    the symbols that callers pass as index values.
+    In this order: the function's tensors, of tuples the fields that it uses, and `constants`.
+    `unused` are positions of other fields among these tensors, as they would be. `indices` are
+    the symbols that callers pass as index values, before the outputs.
     """
 
     func: tir.PrimFuncOp
     constants: list[relax.ConstantOp]
     indices: list[str]
+    unused: frozenset[int]
 
 
 def fused_kernel(func: relax.FuncOp, functions: Mapping[str, Operation]) -> FusedKernel:
@@ -66,6 +68,7 @@ class _Builder:
     values: dict[SSAValue, Value] = field(default_factory=lambda: {})
     constants: list[relax.ConstantOp] = field(default_factory=lambda: [])
     block_names: set[str] = field(default_factory=lambda: set())
+    fields: list[BlockArgument] = field(default_factory=lambda: [])
     is_scheduled: bool = False
 
     def build(self) -> FusedKernel:
@@ -80,25 +83,27 @@ class _Builder:
                 self.values[op.result] = self._parameter(op.result.type, name)
         for op in ops:
             self._convert(op)
+        unused = self._remove_unused_fields()
+        inputs = len(self.names)
         self._return(self.values[self.graph.returned])
         self._allocate_first()
         indices = self._undetermined()
         for position, name in enumerate(self.names):
             if name in indices:
                 self.names[position] = unique_name(name, [*self.names, *indices])
-        for symbol in indices:
-            self.block.insert_arg(IndexType(), len(self.block.args)).name_hint = symbol
+        for position, symbol in enumerate(indices, inputs):
+            self.block.insert_arg(IndexType(), position).name_hint = symbol
         attrs = {PRIVATE: UnitAttr(), "tir.noalias": IntegerAttr(1, i1)}
         if self.is_scheduled:
             attrs[IS_SCHEDULED] = IntegerAttr(1, i1)
         func = tir.PrimFuncOp(
             self.graph.sym_name.data,
-            [*self.names, *indices],
+            [*self.names[:inputs], *indices, *self.names[inputs:]],
             Region(self.block),
             DictionaryAttr(attrs),
         )
         func.location = self.graph.location
-        return FusedKernel(func, self.constants, indices)
+        return FusedKernel(func, self.constants, indices, unused)
 
     def _operations(self) -> list[Operation]:
         """The function's operations in order, with dataflow blocks flattened."""
@@ -111,10 +116,22 @@ class _Builder:
         if isinstance(type_, relax.TensorType):
             return self._argument(_buffer_type(type_), name)
         if isinstance(type_, TupleType):
-            return [self._parameter(t, f"{name}_{i}") for i, t in enumerate(type_.types.data)]
+            first = len(self.block.args)
+            fields = [self._parameter(t, f"{name}_{i}") for i, t in enumerate(type_.types.data)]
+            self.fields += [a for a in self.block.args[first:] if a not in self.fields]
+            return fields
         raise NotAKernel
 
-    def _argument(self, type_: tir.BufferType, name: str) -> SSAValue:
+    def _remove_unused_fields(self) -> frozenset[int]:
+        """Remove parameters for fields of tuples that nothing reads; returns their positions."""
+        unused = [a for a in self.fields if a.first_use is None]
+        positions = frozenset(a.index for a in unused)
+        self.names = [n for i, n in enumerate(self.names) if i not in positions]
+        for argument in unused:
+            self.block.erase_arg(argument)
+        return positions
+
+    def _argument(self, type_: tir.BufferType, name: str) -> BlockArgument:
         argument = self.block.insert_arg(type_, len(self.block.args))
         self.names.append(unique_name(name, self.names))
         argument.name_hint = self.names[-1]

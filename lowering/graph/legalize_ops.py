@@ -9,7 +9,7 @@ becomes
 with a private ``tir.prim_func @relu`` in the module. Operators with the same operand types and
 attributes share one function; scalar constants are inlined, and operands of which only the shape
 matters are no arguments. Operators of the runtime, such as ``relax.linalg.inv``, become calls of
-its registered functions. TVM's ``LegalizeOps``.
+its registered functions. TVM's ``LegalizeOps`` is ``scalars=true inline=false``.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from ...dialects import relax, tir
 from ...dialects.diagnostics import Diagnostic
 from ...dialects.int_expr import Atom, IntExpr, Sym
 from ...dialects.relax.operators.library import LibraryOp
+from ...dialects.relax.operators.steps import SteppedOp
 from ...dialects.relax.operators.views import MemoryViewOp
 from ...dialects.relax.types import shape_text, tensors_in
 from ...dialects.sym import expr_array
@@ -35,6 +36,8 @@ from ...te import topi
 from ...te.prim_func import build_prim_func
 from ...te.tensor import ConstantTensor, ScalarTensor
 from ..functions import PRIVATE, functions_by_name, unique_name
+from ..schedule.blocks import blocks_in
+from ..schedule.inline import inline_blocks
 from ..scope import locate
 from .data_sizes import is_sized_by_data
 from .kernel_inputs import Input, infers_same_result, input_of, opaque_dims, scalar_of, tensor_for
@@ -76,6 +79,7 @@ class _Kernels:
 
     module: ModuleOp
     scalars: bool
+    inline: bool
     taken: set[str] = field(default_factory=lambda: set[str]())
     made: dict[Key, _Kernel] = field(default_factory=lambda: dict[Key, _Kernel]())
 
@@ -85,9 +89,11 @@ class _Kernels:
         key = (op.name, tuple(inputs), tuple(properties))
         if key not in self.made:
             wanted = TVM_NAMES.get(op.name, op.name.rpartition(".")[2])
-            name = unique_name(wanted, self.taken)
+            name = unique_name(wanted, self.taken, separator="")
             self.taken.add(name)
             kernel = _build(op, inputs, name)
+            if self.inline and isinstance(op, SteppedOp):
+                inline_blocks(reversed(blocks_in(kernel.func)), lambda definition: True)
             first = self.module.body.block.first_op
             assert first is not None
             locate([kernel.func], op.location)
@@ -105,10 +111,10 @@ def _build(op: relax.OperatorOp, inputs: list[Input], name: str) -> _Kernel:
         for i, t in enumerate(tensors)
         if not isinstance(t, ConstantTensor)
     }
-    kernel = build_prim_func([*params.values(), *outputs], name)
+    kernel = build_prim_func([*params.values(), *outputs], name, len(outputs))
     read = _needed(list(params), kernel)
     if len(read) < len(params):
-        kernel = build_prim_func([*(params[i] for i in read), *outputs], name)
+        kernel = build_prim_func([*(params[i] for i in read), *outputs], name, len(outputs))
     kernel.properties["attrs"] = DictionaryAttr(
         {PRIVATE: UnitAttr(), "tir.noalias": IntegerAttr(1, i1)}
     )
@@ -231,15 +237,17 @@ class LegalizeOpsPass(ModulePass):
 
     Views stay, operators named `skip_ops`, such as ``relax.add``, and those whose result has as
     many elements as data says: `resolve-shapes` gives these a size. With `scalars`, floats of
-    unknown value are parameters of kernels, as in TVM, and otherwise buffers of rank 0.
+    unknown value are parameters of kernels, as in TVM, and otherwise buffers of rank 0. Without
+    `inline` the steps of a `SteppedOp` are blocks of their own, as in TVM.
     """
 
     name = "legalize-ops"
     skip_ops: tuple[str, ...] | None = None
     scalars: bool = False
+    inline: bool = True
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        kernels = _Kernels(op, self.scalars, set(functions_by_name(op)))
+        kernels = _Kernels(op, self.scalars, self.inline, set(functions_by_name(op)))
         for operator in list(op.walk()):
             if not isinstance(operator, relax.OperatorOp) or operator.is_view:
                 continue

@@ -19,6 +19,7 @@ calls, see `object_calls`.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import chain
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -27,8 +28,9 @@ from xdsl.rewriter import Rewriter
 
 from ...dialects import relax, tir
 from ...dialects.relax.operators.markers import GradientMarkerOp
+from ...dialects.relax.type_relations import forget_symbols, says_less
 from ..analysis.independence import conflict_of
-from ..functions import functions_by_name, graph_functions
+from ..functions import call_graph, functions_by_name, graph_functions
 from ..schedule.regions import refresh_around
 from ..verify_calls import verify_calls
 from .object_calls import call_objects
@@ -92,10 +94,20 @@ def remove_gradient_markers(module: ModuleOp) -> None:
                 Rewriter.replace_op(op, [], [op.operands[0]])
 
 
+def refine_results(module: ModuleOp) -> None:
+    """Let functions state all that is known of their results, except where calls state less."""
+    called = set(chain.from_iterable(call_graph(functions_by_name(module)).values()))
+    for func in graph_functions(module):
+        known = forget_symbols(func.returned.type, set(func.declared_symbols()))
+        if func.sym_name.data not in called and says_less(func.result_type, known):
+            func.result_type = known
+
+
 @dataclass(frozen=True)
 class NormalizePass(ModulePass):
     """Resolve calls by name to the module's PrimFuncs, check every call against its callee.
 
+    Result types of functions that are not called become those of the values that they return.
     Kernels must not read uninitialized elements, nor elements that another thread writes. Scratch
     memory that threads would share is moved into their loop.
     """
@@ -108,6 +120,7 @@ class NormalizePass(ModulePass):
         remove_gradient_markers(op)
         verify_calls(op)
         call_objects(op)
+        refine_results(op)
         for func in op.body.block.ops:
             if isinstance(func, tir.PrimFuncOp):
                 privatize(func)

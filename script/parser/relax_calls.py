@@ -224,7 +224,7 @@ class CallParser:
         return [self.function.field(value, i, node) for i in range(count)]
 
     def _attribute(self, node: ast.expr) -> Any:
-        """The Python value of an attribute, also of ``R.shape([n, 4])`` and ``R.prim_value(n)``."""
+        """The Python value of an attribute, also of ``R.shape([n])`` and ``R.shape_of(x)``."""
         wrappers = ("R.shape", "R.prim_value", "R.dtype", "R.str")
         if (
             isinstance(node, ast.Call)
@@ -232,6 +232,8 @@ class CallParser:
             and len(node.args) == 1
         ):
             node = node.args[0]
+        if isinstance(node, ast.Call) and self.function.path(node) == "R.shape_of":
+            return attribute_value(self.function.value(node))
         text = self._index_map(node)
         if text is not None:
             return text

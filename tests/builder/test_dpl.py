@@ -30,6 +30,7 @@ y = relax.Var("y", R.Tensor((2, 4), "float32"))
 PRODUCT = relax.op.matmul(x, w)
 SUM = PRODUCT + relax.const(np.ones(4, "float32"))
 TURNED = relax.op.permute_dims(x, [1, 0])
+RESHAPED = PRODUCT + relax.op.reshape(relax.const(np.ones(4, "float32")), (1, 4))
 PAIR = relax.Tuple([x, SUM])
 KERNEL = relax.op.call_tir(tvm.ir.GlobalVar("f"), [x], R.Tensor((2,), "float32"))
 WITH_SYMBOL = relax.op.call_tir(
@@ -96,6 +97,11 @@ MATCHES = [
         make_fused_bias_activation_pattern("relax.matmul", True, "relax.nn.relu"),
         [relax.op.nn.relu(SUM)],
         [SUM, relax.op.nn.relu(PRODUCT)],
+    ),
+    (
+        make_fused_bias_activation_pattern("relax.matmul", True, allow_reshape=True),
+        [RESHAPED],
+        [SUM, PRODUCT],
     ),
 ]
 

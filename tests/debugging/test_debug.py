@@ -11,7 +11,7 @@ import xrelax as tvm
 from xrelax import relax
 from xrelax.backend.target import Target
 from xrelax.debugging.captured import captured_build
-from xrelax.dialects.relax.operators.activation import GeluOp
+from xrelax.dialects.relax.operators.gelu import GeluOp
 from xrelax.lowering.graph.convert_layout import CHANNELS_LAST
 from xrelax.script import from_source
 

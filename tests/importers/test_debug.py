@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 import xrelax
-from xrelax.dialects.relax.operators.activation import GeluOp
+from xrelax.dialects.relax.operators.gelu import GeluOp
 
 torch = pytest.importorskip("torch")
 

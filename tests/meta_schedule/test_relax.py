@@ -64,7 +64,7 @@ def scheduled(mod):
 def test_a_program_with_tuned_kernels(tmp_path, params, workers):
     module = from_source(MLP)
     tasks = ms.relax_integration.extract_tasks(module, TARGET, params)
-    assert {t.task_name: t.weight for t in tasks} == {"fused_matmul_add_relu": 1, "matmul_1": 2}
+    assert {t.task_name: t.weight for t in tasks} == {"fused_matmul_add_relu": 1, "matmul1": 2}
     database = ms.tune_relax(module, params, TARGET, tmp_path, 4, **workers)
     assert len(database) == 6
     check(ms.relax_integration.compile_relax(database, module, TARGET, params), params)
@@ -72,7 +72,7 @@ def test_a_program_with_tuned_kernels(tmp_path, params, workers):
         with database:
             apply = relax.transform.MetaScheduleApplyDatabase(target=TARGET)
             tuned = apply(module)
-        assert sorted(scheduled(tuned)) == ["fused_matmul_add_relu", "matmul_1"]
+        assert sorted(scheduled(tuned)) == ["fused_matmul_add_relu", "matmul1"]
         assert not scheduled(module)
         check(relax.build(tuned, TARGET), params)
 
@@ -86,7 +86,7 @@ def test_passes(tmp_path, workers):
         same = tune(module)
         tuned = relax.transform.MetaScheduleApplyDatabase(work_dir)(same)
         assert scheduled(tuned) == ["fused_matmul_add_relu"]
-        with pytest.warns(XRelaxWarning, match="expected a tuning record of kernel 'matmul_1'"):
+        with pytest.warns(XRelaxWarning, match="expected a tuning record of kernel 'matmul1'"):
             relax.transform.MetaScheduleApplyDatabase(work_dir, enable_warning=True)(module)
         check(relax.build(tuned, TARGET), None)
         kernels = relax.transform.LegalizeOps()(module)

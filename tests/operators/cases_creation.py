@@ -52,6 +52,10 @@ def shape_alone(d: Draw):
     return [], {"shape": d.shape(), "dtype": d.dtype}
 
 
+def dims_alone(d: Draw):
+    return [], {"shape": d.shape()}
+
+
 def filling(d: Draw):
     attributes = {"shape": d.shape(), "dtype": d.dtype}
     return [d.array((), 0, 3, dtype=d.pick(("float32", "int32")))], attributes
@@ -158,6 +162,12 @@ CASES = (
         shape_alone,
         lambda shape, dtype: torch.ones(shape, dtype=torch_dtype(dtype)),
         ALL,
+    ),
+    Case(
+        "relax.shape_to_tensor",
+        dims_alone,
+        lambda shape: torch.tensor(shape, dtype=torch.int64),
+        ("int64",),
     ),
     Case(
         "relax.full",

@@ -27,6 +27,7 @@ FAMILIES = (
     "einsum",
     "elementwise",
     "float_functions",
+    "gelu",
     "gradients",
     "grid_sampling",
     "grids",

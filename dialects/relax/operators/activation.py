@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
@@ -14,12 +13,12 @@ from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def
 from ...int_expr import ONE
 from ..types import TensorType, shape_text
 from .attributes import Int, Number
-from .base import OperatorOp, UnaryOp
+from .base import UnaryOp
 from .conversion import accumulator, wide
 from .elementwise import FLOATS, NUMBERS, Dtypes, in_working_dtype
-from .float_functions import erf
 from .inference import common_element_type, normalize_axis, require_floats, require_rank
 from .language import TensorLanguage
+from .steps import SteppedOp
 from .unary import ElementFunctionOp
 
 
@@ -89,45 +88,6 @@ class SiluOp(ActivationOp):
     @classmethod
     def numpy_function(cls, x: NDArray[Any], attributes: dict[str, Any]) -> NDArray[Any]:
         return x / (1 + np.exp(-x))
-
-
-@irdl_op_definition
-class GeluOp(ActivationOp):
-    """``x / 2 * (1 + erf(x / sqrt(2)))``; `torch.nn.functional.gelu`."""
-
-    name = "relax.nn.gelu"
-    DTYPES: ClassVar[Dtypes] = FLOATS
-
-    @classmethod
-    def function(cls, te: TensorLanguage, x: Any, attributes: dict[str, Any]) -> Any:
-        half, one, scale = (te.const(c, x.dtype) for c in (0.5, 1, math.sqrt(0.5)))
-        return x * half * (one + te.erf(x * scale))
-
-    @classmethod
-    def numpy_function(cls, x: NDArray[Any], attributes: dict[str, Any]) -> NDArray[Any]:
-        half, scale = x.dtype.type(0.5), x.dtype.type(math.sqrt(0.5))
-        return x * half * (1 + erf(x * scale))
-
-
-@irdl_op_definition
-class GeluTanhOp(ActivationOp):
-    """Gelu by tanh; `torch.nn.functional.gelu` with ``approximate="tanh"``."""
-
-    name = "relax.nn.gelu_tanh"
-    DTYPES: ClassVar[Dtypes] = FLOATS
-
-    @classmethod
-    def function(cls, te: TensorLanguage, x: Any, attributes: dict[str, Any]) -> Any:
-        half, one, cubic, scale = (te.const(c, x.dtype) for c in (0.5, 1, *_TANH_FACTORS))
-        return x * half * (one + te.tanh(scale * (x + cubic * x * x * x)))
-
-    @classmethod
-    def numpy_function(cls, x: NDArray[Any], attributes: dict[str, Any]) -> NDArray[Any]:
-        half, cubic, scale = (x.dtype.type(c) for c in (0.5, *_TANH_FACTORS))
-        return x * half * (1 + np.tanh(scale * (x + cubic * x * x * x)))
-
-
-_TANH_FACTORS = (0.044715, math.sqrt(2 / math.pi))
 
 
 @irdl_op_definition
@@ -254,8 +214,8 @@ class LogSoftmaxOp(NormalizedExponentialOp):
 
 
 @irdl_op_definition
-class PreluOp(OperatorOp):
-    """``alpha * x`` below 0, else ``x``, with a slope for each index of an axis.
+class PreluOp(SteppedOp):
+    """``x`` above 0, else ``alpha * x``, with a slope for each index of an axis.
 
     `torch.nn.functional.prelu`. A tensor of rank 1 has its elements along `axis` 0.
     """
@@ -292,13 +252,19 @@ class PreluOp(OperatorOp):
     @classmethod
     def compute(cls, te: TensorLanguage, tensors: Sequence[Any], attributes: dict[str, Any]) -> Any:
         data, alpha = tensors
-        axis, is_one = cls._axis(data.ndim, attributes), alpha.shape[0] == 1
+        axis = cls._axis(data.ndim, attributes)
+
+        def only(c: Any) -> Any:
+            return alpha(0)
+
+        is_one, size = alpha.shape[0] == 1, (data.shape[axis],)
+        slopes = te.compute(size, only, name="slope_broadcasted") if is_one else alpha
 
         def scaled(x: Any, slope: Any) -> Any:
-            return te.select(x < te.const(0, x.dtype), x * slope, x)
+            return te.Select(te.LT(te.const(0, x.dtype), x), x, x * slope)
 
         def element(*i: Any) -> Any:
-            return in_working_dtype(scaled, data(*i), alpha(0 if is_one else i[axis]))
+            return in_working_dtype(scaled, data(*i), slopes(i[axis]))
 
         return te.compute(data.shape, element, name="T_prelu")
 
@@ -307,4 +273,4 @@ class PreluOp(OperatorOp):
         data, alpha = (wide(a) for a in arrays)
         axis = cls._axis(data.ndim, attributes)
         slope = alpha.reshape([-1 if a == axis else 1 for a in range(data.ndim)])
-        return np.where(data < 0, data * slope, data)
+        return np.where(data > 0, data, data * slope)

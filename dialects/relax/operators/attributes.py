@@ -132,7 +132,7 @@ class Bool(AttributeKind):
 
 @dataclass(frozen=True)
 class Number(AttributeKind):
-    """An int (i64) or a float (f64)."""
+    """An int (i64) or a float (f64); an int that equals a default that is a float is this one."""
 
     @property
     def what(self) -> str:
@@ -140,6 +140,8 @@ class Number(AttributeKind):
 
     def encode(self, value: Any) -> Attribute:
         value = plain_number(value)
+        if isinstance(self.default, float) and value == self.default:
+            value = float(value)
         if isinstance(value, float):
             return FloatAttr(value, f64)
         return IntegerAttr(int(value) if isinstance(value, bool) else _integer(value), i64)

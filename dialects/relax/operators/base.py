@@ -200,8 +200,10 @@ class OperatorOp(IRDLOperation, ABC):
             try:
                 encoded = kind.encode(value)
             except (TypeError, ValueError):
+                given: Any = value
+                shown = given.type if isinstance(value, SSAValue) else repr(given)
                 raise ValueError(
-                    f"expected {name} of '{cls.name}' to be {kind.what}, got {value!r}"
+                    f"expected {name} of '{cls.name}' to be {kind.what}, got {shown}"
                 ) from None
             if kind.default in (None, REQUIRED) or encoded != kind.encode(kind.default):
                 properties[name] = encoded

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
+from xdsl.dialects.builtin import i64
 from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def
 
 from ...dtypes import element_type
@@ -209,3 +210,33 @@ class EyeLikeOp(OperatorOp):
     @classmethod
     def reference(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> NDArray[Any]:
         return np.eye(*arrays[0].shape, k=attributes["k"])
+
+
+@irdl_op_definition
+class ShapeToTensorOp(OperatorOp):
+    """The dims of a shape, as a vector of int64; ONNX ``Shape``, TVM's ``shape_to_tensor``."""
+
+    name = "relax.shape_to_tensor"
+    shape = opt_prop_def(Exprs())
+    assembly_format = "attr-dict `:` type($result)"
+
+    @classmethod
+    def infer(cls, operands: Sequence[TensorType], attributes: dict[str, Any]) -> TensorType:
+        require_sizes(cls.name, attributes["shape"])
+        return TensorType.of([IntExpr.of(len(attributes["shape"]))], i64)
+
+    @classmethod
+    def compute(cls, te: TensorLanguage, tensors: Sequence[Any], attributes: dict[str, Any]) -> Any:
+        dims: list[Any] = list(attributes["shape"])
+
+        def element(i: Any) -> Any:
+            value = te.const(0, "int64")
+            for number, dim in reversed([*enumerate(dims)]):
+                value = te.if_then_else(i == number, te.cast("int64", dim), value)
+            return value
+
+        return te.compute([len(dims)], element, name="shape_to_tensor")
+
+    @classmethod
+    def reference(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> NDArray[Any]:
+        return np.array(attributes["shape"], np.int64)

@@ -18,6 +18,7 @@ from .indexing import inside, numpy_inside, require_indices
 from .inference import common_element_type, require_floats
 from .language import TensorLanguage
 from .normalization import require_shape
+from .steps import SteppedOp
 
 REDUCTIONS = ("none", "sum", "mean")
 
@@ -220,7 +221,7 @@ class NLLLossBackwardOp(OperatorOp):
 
 
 @irdl_op_definition
-class CrossEntropyWithLogitsOp(BinaryOp):
+class CrossEntropyWithLogitsOp(SteppedOp, BinaryOp):
     """``-sum(lhs * rhs)`` of log probabilities and labels, divided by the first dim of a batch.
 
     Both have one shape, of rank 1 or more; a tensor of rank 1 is one sample. TVM's
@@ -248,21 +249,21 @@ class CrossEntropyWithLogitsOp(BinaryOp):
 
     @classmethod
     def compute(cls, te: TensorLanguage, tensors: Sequence[Any], attributes: dict[str, Any]) -> Any:
-        lhs, rhs = tensors
-        dtype = accumulator(lhs.dtype)
+        dtype = accumulator(tensors[0].dtype)
+        lhs, rhs = (rounded(te, t, dtype) for t in tensors)
+        products = lhs * rhs
         axes = [te.reduce_axis((0, d), f"k{n}") for n, d in enumerate(lhs.shape)]
+        total = te.compute((), lambda: te.sum(products(*axes), axis=axes), name="T_sum")
 
-        def product() -> Any:
-            return te.sum(lhs(*axes).astype(dtype) * rhs(*axes).astype(dtype), axis=axes)
+        def negative(value: Any) -> Any:
+            return (value * te.const(-1, dtype)).astype(tensors[0].dtype)
 
-        total = te.compute((), product, name="T_sum")
-        count = lhs.shape[0] if lhs.ndim > 1 else 1
+        def mean(value: Any) -> Any:
+            return (value / te.cast(dtype, lhs.shape[0])).astype(tensors[0].dtype)
 
-        def mean() -> Any:
-            size = te.const(count, dtype) if isinstance(count, int) else count.astype(dtype)
-            return ((0 - total()) / size).astype(lhs.dtype)
-
-        return te.compute((), mean, name="cross_entropy")
+        if lhs.ndim == 1:
+            return te.elementwise(negative, total, name="cross_entropy")
+        return te.elementwise(mean, total * -1.0, name="cross_entropy")
 
     @classmethod
     def reference(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> Any:

@@ -132,17 +132,6 @@ def statistics(
     return Statistics(distance, partial(parts.mean, parts.sum(squared, "T_squares")))
 
 
-def mean_square(te: TensorLanguage, data: Any, axes: Sequence[int]) -> Callable[..., Any]:
-    """The mean of the squares over `axes`, as a function of an element's indices."""
-    parts, dtype = _Parts(te, data, tuple(axes), None), accumulator(data.dtype)
-
-    def squared(*i: Any) -> Any:
-        value = data(*i).astype(dtype)
-        return value * value
-
-    return partial(parts.mean, parts.sum(squared, "T_squares"))
-
-
 def _averaged(te: TensorLanguage, total: Any, divisor: Any, name: str) -> Any:
     return te.elementwise(lambda t: t / te.cast(total.dtype, divisor), total, name=name)
 

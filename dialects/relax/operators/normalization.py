@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,9 @@ from .inference import (
     require_floats,
 )
 from .language import TensorLanguage
-from .moments import Statistics, mean_square, statistics
+from .moments import Statistics, statistics
+from .reduction import reduced
+from .steps import SteppedOp
 
 
 def require_shape(
@@ -205,8 +208,16 @@ class InstanceNormOp(AffineNormOp):
         return (normalize_axis(cls.name, attributes["channel_axis"], rank, "channel_axis"),)
 
 
+def _size(te: TensorLanguage, dims: Sequence[Any], dtype: str) -> Any:
+    """The product of dims as a float."""
+    if all(isinstance(d, int) for d in dims):
+        return te.const(prod(dims), dtype)
+    first, *others = (te.cast(dtype, d) for d in dims)
+    return prod(others, start=first)
+
+
 @irdl_op_definition
-class RMSNormOp(OperatorOp):
+class RMSNormOp(SteppedOp):
     """Divide by the root of the mean square over `axes`, and multiply by `weight`.
 
     `torch.nn.functional.rms_norm`.
@@ -234,17 +245,27 @@ class RMSNormOp(OperatorOp):
 
     @classmethod
     def compute(cls, te: TensorLanguage, tensors: Sequence[Any], attributes: dict[str, Any]) -> Any:
-        data, weight = tensors
-        dtype = accumulator(data.dtype)
-        axes = normalize_axes(cls.name, attributes["axes"], data.ndim, "axes")
-        square: Callable[..., Any] = mean_square(te, data, axes)
+        dtype = accumulator(tensors[0].dtype)
+        x, weight = (te.elementwise(lambda v: v.astype(dtype), t, name="T_cast") for t in tensors)
+        axes = normalize_axes(cls.name, attributes["axes"], x.ndim, "axes")
+        squares = x * x
+
+        def total(read: Callable[..., Any], ks: list[Any], i: tuple[Any, ...]) -> Any:
+            return te.sum(read(squares), axis=ks)
+
+        def root(value: Any) -> Any:
+            mean = value / _size(te, [x.shape[a] for a in axes], dtype)
+            return te.call_intrinsic("rsqrt", mean + te.const(attributes["epsilon"], dtype))
+
+        sums = reduced(te, squares, axes, False, total, "T_multiply_red")
+        roots = te.elementwise(root, sums, name="rsqrt")
 
         def element(*i: Any) -> Any:
-            mean = square(*i) + te.const(attributes["epsilon"], dtype)
-            value = data(*i).astype(dtype) * te.call_intrinsic("rsqrt", mean)
-            return (value * weight(*(i[a] for a in axes)).astype(dtype)).astype(data.dtype)
+            row = (index for axis, index in enumerate(i) if axis not in axes)
+            return roots(*row) * x(*i) * weight(*(i[a] for a in axes))
 
-        return te.compute(data.shape, element, name="T_rms_norm")
+        normalized = te.compute(x.shape, element, name="T_normalized")
+        return te.elementwise(lambda v: v.astype(tensors[0].dtype), normalized, name="T_rms_norm")
 
     @classmethod
     def reference(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> NDArray[Any]:

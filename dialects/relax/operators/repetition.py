@@ -57,7 +57,7 @@ class BroadcastToOp(OperatorOp):
         (x,) = tensors
 
         def element(*i: Any) -> Any:
-            return x(*te.broadcast_index(x.shape, i))
+            return x(*te.broadcast_index(x.shape, i, attributes["shape"]))
 
         return te.compute(attributes["shape"], element, name="T_broadcast_to")
 

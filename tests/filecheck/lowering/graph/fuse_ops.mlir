@@ -24,7 +24,7 @@ relax.func @epilogue(%x: !relax.tensor<[n, 16], f32>, %w: !relax.tensor<[16, 8],
 // -----
 
 // A matmul that two calls use stays one matmul; both of its users join it, they meet again.
-// CHECK-LABEL: relax.func private @fused_matmul_relu_add_add_1
+// CHECK-LABEL: relax.func private @fused_matmul_relu_add_add1
 // CHECK-COUNT-1: relax.call_tir @matmul
 // CHECK-LABEL: relax.func @used_twice
 // CHECK-NOT:     call_tir
@@ -80,7 +80,7 @@ relax.func impure @calls_between(%x: !relax.tensor<[4], f32>) -> !relax.tensor<[
 // CHECK-LABEL: relax.func @other_shapes
 // CHECK:         %0 = relax.call_tir @matmul(%x, %w)
 // CHECK-NEXT:    %1 = relax.call_tir @add(%0, %y)
-// CHECK-NEXT:    %2 = relax.call_tir @matmul_1(%1, %v)
+// CHECK-NEXT:    %2 = relax.call_tir @matmul1(%1, %v)
 relax.func @other_shapes(%x: !relax.tensor<[1, 16], f32>, %w: !relax.tensor<[16, 8], f32>, %y: !relax.tensor<[4, 8], f32>, %v: !relax.tensor<[8, 8], f32>) -> !relax.tensor<[4, 8], f32> {
   %r = relax.dataflow -> !relax.tensor<[4, 8], f32> {
     %0 = relax.matmul %x, %w : !relax.tensor<[1, 16], f32>, !relax.tensor<[16, 8], f32> -> !relax.tensor<[1, 8], f32>

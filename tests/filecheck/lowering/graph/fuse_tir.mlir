@@ -134,3 +134,19 @@ relax.func @main(%x: !relax.tensor<[8], bf16>, %y: !relax.tensor<[8], f32>) -> !
   %0 = relax.call @short(%x, %y) : (!relax.tensor<[8], bf16>, !relax.tensor<[8], f32>) -> !relax.tensor<[8], bf16>
   relax.return %0 : !relax.tensor<[8], bf16>
 }
+
+// -----
+
+// Fields of tuples that the kernel does not read are not passed to it.
+// CHECK-LABEL: tir.prim_func @second(%t: !tir.buffer<[4], f32>, %T_exp: !tir.buffer<[4], f32>)
+// CHECK:         %[[F:.*]] = relax.tuple_get_item %t[1]
+// CHECK-NEXT:    relax.call_tir @second(%[[F]])
+relax.func private @second(%t: tuple<!relax.tensor<[8], f32>, !relax.tensor<[4], f32>>) -> !relax.tensor<[4], f32> attributes {Primitive = 1 : i64} {
+  %0 = relax.tuple_get_item %t[1] : tuple<!relax.tensor<[8], f32>, !relax.tensor<[4], f32>> -> !relax.tensor<[4], f32>
+  %1 = relax.exp %0 : !relax.tensor<[4], f32> -> !relax.tensor<[4], f32>
+  relax.return %1 : !relax.tensor<[4], f32>
+}
+relax.func @main(%t: tuple<!relax.tensor<[8], f32>, !relax.tensor<[4], f32>>) -> !relax.tensor<[4], f32> {
+  %0 = relax.call @second(%t) : (tuple<!relax.tensor<[8], f32>, !relax.tensor<[4], f32>>) -> !relax.tensor<[4], f32>
+  relax.return %0 : !relax.tensor<[4], f32>
+}

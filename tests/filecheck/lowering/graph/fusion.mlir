@@ -1,7 +1,7 @@
 // RUN: xrelax-opt %s -p fuse-ops,fuse-tir --split-input-file | filecheck %s
 
 // A symbol that no tensor of the group has as a whole dim is passed: here as an index value.
-// CHECK:       tir.prim_func @fused_widen_widen_again(%x: !tir.buffer<[n * 4], f32>, %Z: !tir.buffer<[n * 4], f32>, %n: index)
+// CHECK:       tir.prim_func @fused_widen_widen_again(%x: !tir.buffer<[n * 4], f32>, %n: index, %Z: !tir.buffer<[n * 4], f32>)
 // CHECK:           tir.block "Z" (%vi: spatial (0, n * 4) = %i) reads (%x[%vi]) writes (%Z[%vi])
 // CHECK-LABEL: relax.func @main
 // CHECK-NEXT:    relax.dataflow

@@ -1,4 +1,5 @@
 // RUN: xrelax-opt %s -p legalize-ops --split-input-file | filecheck %s
+// RUN: xrelax-opt %s -p 'legalize-ops{inline=false}' --split-input-file | filecheck %s --check-prefix STEPS
 
 // Comparisons, triangles and concatenations have the form that TVM gives them.
 
@@ -32,4 +33,37 @@ relax.func @triangle(%x: !relax.tensor<[4, 4], f32>) -> !relax.tensor<[4, 4], f3
 relax.func @two(%x: !relax.tensor<[n], f32>, %y: !relax.tensor<[m], f32>) -> !relax.tensor<[n + m], f32> {
   %0 = relax.concat %x, %y {axis = 0 : i64} : (!relax.tensor<[n], f32>, !relax.tensor<[m], f32>) -> !relax.tensor<[n + m], f32>
   relax.return %0 : !relax.tensor<[n + m], f32>
+}
+
+// -----
+
+// The steps of an operator are inlined, or are blocks as in TVM.
+
+// CHECK-LABEL: tir.prim_func @gelu1
+// CHECK:         tir.block "T_gelu"
+// CHECK-LABEL: tir.prim_func @gelu(
+// CHECK-NEXT:    tir.for
+// CHECK-NEXT:      tir.block "T_gelu"
+// CHECK:             math.erf
+// STEPS-LABEL: tir.prim_func @gelu1
+// STEPS:       tir.block "T_multiply"
+// STEPS:       tir.block "compute"
+// STEPS:       tir.block "T_multiply_1"
+// STEPS:       tir.block "T_add"
+// STEPS:       tir.block "T_gelu"
+relax.func @steps(%x: !relax.tensor<[n], f32>, %y: !relax.tensor<[2], f32>) -> !relax.tensor<[2], f32> {
+  %0 = relax.nn.gelu %x : !relax.tensor<[n], f32> -> !relax.tensor<[n], f32>
+  %1 = relax.nn.gelu %y : !relax.tensor<[2], f32> -> !relax.tensor<[2], f32>
+  relax.return %1 : !relax.tensor<[2], f32>
+}
+
+// -----
+
+// Symbols that are no dims are parameters before the output.
+
+// CHECK-LABEL: tir.prim_func @shape_to_tensor(%n: index, %shape_to_tensor: !tir.buffer<[2], i64>)
+// CHECK:         relax.call_tir @shape_to_tensor() vars [#sym.expr<n>]
+relax.func @sizes(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[2], i64> {
+  %0 = relax.shape_to_tensor {shape = [#sym.expr<n>, #sym.expr<3>]} : !relax.tensor<[2], i64>
+  relax.return %0 : !relax.tensor<[2], i64>
 }

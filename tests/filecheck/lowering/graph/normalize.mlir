@@ -117,3 +117,13 @@ relax.func impure @callbacks(%f: !relax.func<() -> !relax.object>, %g: !relax.fu
   %r = relax.invoke %g(%x) : !relax.func<impure (!relax.object) -> tuple<>>, (!relax.tensor<[4], f32>) -> tuple<>
   relax.return %x : !relax.tensor<[4], f32>
 }
+
+// -----
+
+// A function that is not called states what is known of its result.
+
+// CHECK-LABEL: relax.func @result
+// CHECK-SAME:    -> !relax.tensor<[n], f32>
+relax.func @result(%x: !relax.tensor<[n], f32>) -> !relax.tensor<rank 1, f32> {
+  relax.return %x : !relax.tensor<[n], f32>
+}
