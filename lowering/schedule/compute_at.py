@@ -18,7 +18,7 @@ from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
 from ...dialects import tir
 from ...dialects.bounds import Interval, never_negative, simplify
-from ...dialects.int_expr import ONE, Atom, IntExpr
+from ...dialects.int_expr import ONE, Arg, Atom, IntExpr
 from ...dialects.nesting import ancestors, operations_in
 from ...dialects.sym import Values, exprs_of
 from ...dialects.tir.ranges import ranges_of
@@ -241,7 +241,7 @@ def _apply(
     for position in order:
         axis = axes[position]
         part = parts.get(position, RequiredRange(axis.min, axis.extent))
-        first = binding = _only_value(simplify(part.min, ranges), ranges)
+        first = binding = _without_unit_loops(axis, part, ranges)
         if part.extent != ONE or preserve_unit_loops:
             (loop,) = new_loops([_loop_name(block.axis_vars[position])], [part.extent], values)
             loop.location = block.location
@@ -258,10 +258,19 @@ def _apply(
     return loops
 
 
-def _only_value(start: IntExpr, ranges: Mapping[Atom, Interval]) -> IntExpr:
-    """The value of a loop of one iteration, for the loop's variable; else the expression."""
-    span = None if start.as_atom is None else ranges.get(start.as_atom)
-    return span.lower if span is not None and span.extent == ONE else start
+def _without_unit_loops(
+    axis: tir.Axis, part: RequiredRange, ranges: Mapping[Atom, Interval]
+) -> IntExpr:
+    """The start of a part, with the value of each loop of one iteration for the loop's variable.
+
+    In a part that may leave the range of the axis, only a loop that is the start is replaced.
+    """
+    start = simplify(part.min, ranges)
+    spans = [(atom, ranges.get(atom)) for atom in map(Arg, sorted(start.args()))]
+    fixed: dict[Atom, IntExpr] = {a: s.lower for a, s in spans if s and s.extent == ONE}
+    moved = start.substitute(fixed)
+    is_inside = not _bounds_of(axis, RequiredRange(moved, part.extent), moved, ranges)
+    return moved if is_inside or start.as_atom in fixed else start
 
 
 def _bounds_of(

@@ -20,7 +20,7 @@ from ....dialects import tir
 from ....dialects.int_expr import ONE
 from ....dialects.nesting import ancestors, operations_in
 from ....dialects.sym import Values
-from ...analysis.block_accesses import has_reuse
+from ...analysis.block_accesses import accessed_axes, has_reuse
 from ..blocks import (
     ScheduleError,
     blocks_in,
@@ -32,7 +32,6 @@ from ..blocks import (
     statements,
     stored_buffers,
 )
-from ..inline import accessed_axes
 from ..primitives.schedule import Schedule
 from ..required_ranges import required_ranges
 from .lanes import choose_lanes
