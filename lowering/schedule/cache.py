@@ -113,11 +113,13 @@ def cache_read(
 
     Those are `consumers`, or all blocks beside `block` that read it. Returns the new block that
     makes the copy, before the first of them, inside of a loop that writes the buffer. TVM's
-    ``cache_read``. Raises ScheduleError where one of them, or what runs between them, changes the
+    ``cache_read``. Blocks may view the buffer or pass it to calls if it is dense, as its copy has
+    the same layout. Raises ScheduleError where one of them, or what runs between them, changes the
     buffer.
     """
     verify_scope(scope, block)
     old = buffer_of(block, "read", buffer)
+    assert isinstance(old.type, tir.BufferType)
     readers = list(dict.fromkeys(_readers(block, old) if consumers is None else consumers))
     _verify_together([block, *readers])
     for reader in readers or [block]:
@@ -125,7 +127,8 @@ def cache_read(
             raise ScheduleError(
                 f"expected block '{reader.block_name.data}' to read {buffer_text(old)}", reader
             )
-        verify_direct(reader, old)
+        if not old.type.is_dense:
+            verify_direct(reader, old)
     values = Values()
     inside = statements_after(old, readers or [block], users_of(block, uses_of(old).stores))
     if inside is None:

@@ -265,6 +265,14 @@ START = """
 VECTORS = {"X": "({n},)", "Y": "({n},)"}
 
 
+def test_cache_read_of_what_is_viewed():
+    """The copy has the layout of the buffer, and so has its view."""
+    sch = check_schedule(
+        program(VIEWED, VECTORS, n="n"), lambda s: s.cache_read("Y", 0, "local"), {"n": 7}
+    )
+    assert "V = T.match_buffer(X_local[vi], (1,))" in sch.mod.script()
+
+
 def test_regions_of_views():
     """A block reads the part that its view shows."""
     text = check_schedule(program(VIEWS_OF_TWO, VECTORS, n=8), lambda s: None).mod.script()
@@ -332,7 +340,7 @@ def test_regions_of_views():
         ),
         (
             program(VIEWED, VECTORS, n=8),
-            lambda s: s.cache_read("Y", 0, "local"),
+            lambda s: s.reindex("Y", ("read", 0)),
             "expected block 'Y' to only load and store 'X', got a view or call of it",
         ),
         (
