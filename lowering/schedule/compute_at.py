@@ -18,7 +18,7 @@ from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
 from ...dialects import tir
 from ...dialects.bounds import Interval, never_negative, simplify
-from ...dialects.int_expr import ONE, Arg, Atom, IntExpr
+from ...dialects.int_expr import ONE, Atom, IntExpr
 from ...dialects.nesting import ancestors, operations_in
 from ...dialects.sym import Values, exprs_of
 from ...dialects.tir.ranges import ranges_of
@@ -37,6 +37,7 @@ from .blocks import (
     uses_of,
 )
 from .copy_block import new_loops
+from .index_values import fixed_values
 from .loop_checks import verify_covered
 from .needed_parts import needed_parts
 from .regions import axes_of, refresh_around, replace_regions
@@ -266,8 +267,7 @@ def _without_unit_loops(
     In a part that may leave the range of the axis, only a loop that is the start is replaced.
     """
     start = simplify(part.min, ranges)
-    spans = [(atom, ranges.get(atom)) for atom in map(Arg, sorted(start.args()))]
-    fixed: dict[Atom, IntExpr] = {a: s.lower for a, s in spans if s and s.extent == ONE}
+    fixed = fixed_values(start, ranges)
     moved = start.substitute(fixed)
     is_inside = not _bounds_of(axis, RequiredRange(moved, part.extent), moved, ranges)
     return moved if is_inside or start.as_atom in fixed else start
