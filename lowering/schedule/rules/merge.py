@@ -35,6 +35,7 @@ from ..blocks import (
 from ..primitives.schedule import Schedule
 from ..required_ranges import required_ranges
 from .lanes import choose_lanes
+from .whole_reductions import moves_whole
 
 TILE = 8
 """The maximum trip count of loops over a register tile that are unrolled."""
@@ -121,7 +122,7 @@ def _merge_into(sch: Schedule, block: tir.BlockOp, nest: Operation, target: Targ
         if loop in tried:
             continue
         tried.add(loop)
-        if not sch.applies(sch.reverse_compute_at, sch.rv(block), sch.rv(loop)):
+        if not moves_whole(sch, block, loop):
             continue
         made = loops_between(block, loop)
         if any(op.kind.data == "unrolled" for op in _loops_in(loop) if op not in made):
