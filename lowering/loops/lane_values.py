@@ -19,7 +19,7 @@ from xdsl.dialects.vector import ReductionOp as VectorReductionOp
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ...dialects import loops, tir
-from ...dialects.int_expr import ONE, ZERO, IntExpr
+from ...dialects.int_expr import ZERO, IntExpr
 from ..scope import Scope
 from .copy_ops import Copier, below_zero
 from .lane_analysis import LaneAnalysis
@@ -129,11 +129,12 @@ class LaneValues(Copier):
         return rhs if lhs is None else self.emit(arith.AndIOp(lhs, rhs))
 
     def first_lanes(self, expr: IntExpr) -> IntExpr | None:
-        """The number of first lanes in which an expression is below 0, if its lane stride is 1."""
-        split = expr.split_on(self.lane)
-        if split is None or split[0] != ONE:
+        """The number of first lanes in which an expression is below 0, if it grows by lanes."""
+        factor, rest = expr.split_on(self.lane) or (ZERO, ZERO)
+        step = factor.constant
+        if step is None or step <= 0:
             return None
-        return self.scope.simplify(-split[1] - self.base)
+        return self.scope.simplify((-rest + (step - 1)) // step - self.base)
 
     def negative_lanes(self, expr: IntExpr) -> SSAValue:
         """The lanes in which an expression is below 0."""

@@ -9,7 +9,8 @@
     %x = loops.load %X[%j floordiv 2]  ⇒   %a = loops.load %X[0] : … -> vector<2xf32>
                                            %x = vector.shuffle %a, %a [0, 0, 1, 1]
 
-The last vector ends with the element of the last lane.
+The last vector ends with the element of the last lane, or of another load between whose lanes these
+are, so that both shuffle the same vectors.
 """
 
 from __future__ import annotations
@@ -33,30 +34,34 @@ def is_near(offsets: Sequence[int]) -> bool:
 
 
 def shuffled_load(
-    load: Callable[[int, int], SSAValue], offsets: Sequence[int], type_: VectorType, scope: Scope
+    load: Callable[[int, int], SSAValue],
+    offsets: Sequence[int],
+    span: tuple[int, int],
+    type_: VectorType,
+    scope: Scope,
 ) -> SSAValue:
     """Emit the lanes of a vector, each at its offset; `load` emits a contiguous vector.
 
-    Its arguments are the offset of the first element and the number of elements.
+    Its arguments are the offset of the first element and the number of elements. All elements from
+    the first to the last offset of `span` may be loaded.
     """
-    width, lowest = len(offsets), min(offsets)
+    width, (lowest, highest) = len(offsets), span
+    length, last = highest - lowest + 1, max(highest - lowest + 1 - width, 0)
     offsets = [offset - lowest for offset in offsets]
-    length = max(offsets) + 1
-    if length <= width:
-        piece = load(lowest, length)
-        return shuffle(piece, piece, offsets, type_, scope)
-    last = length - width
     starts = [min(first, last) for first in range(0, length, width)]
-    pieces = [load(lowest + first, width) for first in starts]
     sources = [next(p for p, first in enumerate(starts) if o < first + width) for o in offsets]
+    needed = sorted(set(sources))
+    result, *pieces = (load(lowest + starts[number], min(length, width)) for number in needed)
     # Lanes of the first vector are not in place until the first shuffle.
-    result, places = pieces[0], offsets
-    for number, piece in enumerate(pieces[1:], start=1):
+    places = [min(offset - starts[needed[0]], width - 1) for offset in offsets]
+    if not pieces:
+        return shuffle(result, result, places, type_, scope)
+    for number, piece in zip(needed[1:], pieces, strict=True):
         order = [
-            width + offset - starts[number] if source == number else min(place, width - 1)
+            width + offset - starts[number] if source == number else place
             for source, offset, place in zip(sources, offsets, places, strict=True)
         ]
-        result, places = shuffle(result, piece, order, type_, scope), range(width)
+        result, places = shuffle(result, piece, order, type_, scope), [*range(width)]
     return result
 
 

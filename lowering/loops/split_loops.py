@@ -9,7 +9,10 @@
                                                      B
                                                    }
 
-The parts can be vectorized, which a condition in each iteration would prevent.
+A conjunction is split where each part changes. The loops can be vectorized, which a condition in
+each iteration would prevent. A vectorized loop is split if it is long, and only one of the branches
+calls a function such as ``exp``: its vectors are then computed for the iterations that need them,
+without masks.
 """
 
 from __future__ import annotations
@@ -32,18 +35,25 @@ from .tighten_bounds import is_known_before
 MAX_PARTS = 8
 """The most loops that one loop is split into."""
 
+FEWEST_LANES = 128
+"""The fewest iterations of a vectorized loop that is split: each part has a remainder."""
+
 MAX_OPERATIONS = 64
 """Loops with more operations in their body are not split: each part repeats it."""
 
 
 @dataclass(frozen=True)
 class _Choice:
-    """An `scf.if` in a loop whose first branch is taken only below `limit`, or only from there."""
+    """An `scf.if` in a loop whose first branch is taken only below `limit`, or only from there.
+
+    With `other`, which is an operand of a conjunction, it is taken there if that holds too.
+    """
 
     position: int
     limit: IntExpr
     values: list[SSAValue]
     holds_below: bool
+    other: int | None
 
 
 def split_loops(block: Block) -> None:
@@ -58,7 +68,7 @@ def split_loops(block: Block) -> None:
 
 def _split(loop: loops.ForOp, parts: int) -> int:
     """Split a loop into at most `parts` loops; returns their number."""
-    if parts < 2 or loop.kind.data != "serial" or loop.inits:
+    if parts < 2 or loop.kind.data not in ("serial", "vectorized") or loop.inits:
         return 1
     if sum(1 for _ in operations_in(loop)) > MAX_OPERATIONS:
         return 1
@@ -84,7 +94,9 @@ def _split(loop: loops.ForOp, parts: int) -> int:
 
 def _first_choice(loop: loops.ForOp) -> _Choice | None:
     """The first `scf.if` of the body whose condition divides the iterations into two ranges."""
-    scope = Scope(Block(), in_place=True)
+    scope, is_vectorized = Scope(Block(), in_place=True), loop.kind.data == "vectorized"
+    if is_vectorized and (loop.extent.data.constant or FEWEST_LANES) < FEWEST_LANES:
+        return None
     for position, op in enumerate(loop.body.block.ops):
         match op:
             case tir.ApplyOp():
@@ -92,15 +104,38 @@ def _first_choice(loop: loops.ForOp) -> _Choice | None:
             case arith.ConstantOp() if (number := index_constant(op)) is not None:
                 scope.meaning[op.result] = IntExpr.of(number)
             case scf.IfOp() if (found := _limit(op, loop, scope)) is not None:
-                return _Choice(position, found[0], scope.values.list, found[1])
+                if is_vectorized and not _is_uneven(op):
+                    continue
+                limit, holds_below, other = found
+                return _Choice(position, limit, scope.values.list, holds_below, other)
             case _:
                 pass
     return None
 
 
-def _limit(op: scf.IfOp, loop: loops.ForOp, scope: Scope) -> tuple[IntExpr, bool] | None:
-    """The limit at which the condition changes, and whether it holds below."""
+def _is_uneven(op: scf.IfOp) -> bool:
+    """Whether one branch calls functions, and the other does not."""
+    calls = [any(o.name.startswith("math.") for o in region.walk()) for region in op.regions]
+    return calls[0] != calls[1]
+
+
+def _limit(
+    op: scf.IfOp, loop: loops.ForOp, scope: Scope
+) -> tuple[IntExpr, bool, int | None] | None:
+    """The limit at which the condition, or a part of it, changes, and whether it holds below.
+
+    Last is the number of the other part.
+    """
     test = op.cond.owner
+    parts = list(enumerate(test.operands)) if isinstance(test, arith.AndIOp) else [(None, op.cond)]
+    for number, part in parts:
+        if (found := _limit_of(part, loop, scope)) is not None:
+            return *found, None if number is None else 1 - number
+    return None
+
+
+def _limit_of(condition: SSAValue, loop: loops.ForOp, scope: Scope) -> tuple[IntExpr, bool] | None:
+    test = condition.owner
     found = below_zero(test, scope) if isinstance(test, arith.CmpiOp) else None
     if found is None:
         return None
@@ -125,14 +160,17 @@ def _part(
     body = loop.body.block
     op = list(body.ops)[choice.position]
     assert isinstance(op, scf.IfOp)
-    region = op.true_region if holds else op.false_region
-    results = _inline(region, op)
     test = op.cond.owner
+    assert isinstance(test, Operation)
+    if holds and choice.other is not None:
+        op.operands[0] = test.operands[choice.other]
+        _erase_unused(test)
+        return loop.like(lower, extent, values, [], loop.detach_region(loop.body))
+    results = _inline(op.true_region if holds else op.false_region, op)
     for old, new in zip(op.results, results, strict=True):
         old.replace_all_uses_with(new)
     op.detach()
     op.erase()
-    assert isinstance(test, Operation)
     _erase_unused(test)
     return loop.like(lower, extent, values, [], loop.detach_region(loop.body))
 
@@ -155,7 +193,7 @@ def _inline(region: Region, before: Operation) -> list[SSAValue]:
 
 def _erase_unused(op: Operation) -> None:
     """Erase an unused comparison, and indices that only it used."""
-    if not isinstance(op, arith.CmpiOp | arith.ConstantOp | tir.ApplyOp):
+    if not isinstance(op, arith.AndIOp | arith.CmpiOp | arith.ConstantOp | tir.ApplyOp):
         return
     if any(r.first_use is not None for r in op.results):
         return

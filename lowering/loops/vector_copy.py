@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import cast
 
 from xdsl.dialects import arith, scf
@@ -96,9 +97,29 @@ class VectorCopier(LaneValues):
                 part = VectorType(op.result.type, [count])
                 return self.emit(loops.LoadOp(buffer, [*outer, first + offset], values, part))
 
-            return shuffled_load(load, offsets, type_, self.scope)
+            span = self._span(op, places[0], offsets)
+            return shuffled_load(load, offsets, span, type_, self.scope)
         parts = [self.emit(loops.LoadOp(buffer, place, values, op.result.type)) for place in places]
         return self.build_vector(parts, type_)
+
+    def _span(
+        self, op: loops.LoadOp, place: Sequence[IntExpr], offsets: Sequence[int]
+    ) -> tuple[int, int]:
+        """The first and last offset of lanes, here or in loads of elements between them."""
+        low, high = min(offsets), max(offsets)
+        assert op.parent is not None
+        row, steps = cast(BufferType, op.buffer.type), {b - a for a, b in pairwise(offsets)}
+        for other in op.parent.ops:
+            if not isinstance(other, loops.LoadOp) or other.buffer is not op.buffer:
+                continue
+            indices = self.scope.exprs(exprs_of(other.indices), other.operands_)
+            places = [place, *(self.at(indices, lane) for lane in range(len(offsets)))]
+            found = lane_offsets(row, places)
+            if found is None or {b - a for a, b in pairwise(found[1:])} != steps:
+                continue
+            if abs(found[1]) < min(map(abs, steps), default=0):
+                low, high = min(low, *found[1:]), max(high, *found[1:])
+        return low, high
 
     def _lanes_on(self) -> int:
         active = self.width if self.active is None else self.active.constant

@@ -48,9 +48,9 @@ class FloatProducts:
             total = product if total is None else total + product
         return total
 
-    def scaled(self, partial: Any, row: Any, block: Any, column: Any) -> Any:
-        """The sum of a block's products."""
-        return partial(*row, block, column)
+    def scaled(self, partial: Any, row: Any, block: Any, column: Any, scale: Any) -> Any:
+        """The sum of a block's products, by the scale of the weight."""
+        return partial(*row, block, column) * scale
 
     def result(self, total: Any) -> Any:
         """The product, of the sum over the blocks."""
@@ -103,17 +103,16 @@ class IntegerProducts:
             return te.sum(te.dp4a(words, ones), axis=word)
 
         totals = te.compute((*self.rows, blocks), total, name="totals")
-        self.sums = te.compute(
-            (*x.shape[:-1], blocks), lambda *i: self._scaled(totals, i[:-1], i[-1], ()), name="sums"
-        )
+
+        def whole(*i: Any) -> Any:
+            found = self._whole(totals, *i)
+            return self._scales(*i) * found if digits == 1 else found
+
+        self.sums = te.compute((*x.shape[:-1], blocks), whole, name="sums")
 
     def _place(self, row: Sequence[Any], block: Any) -> tuple[Any, ...]:
         """Where the scale of a block is."""
         return (*row, block) if self._digits == 1 else tuple(row)
-
-    def _scaled(self, sums: Any, row: Sequence[Any], block: Any, column: Sequence[Any]) -> Any:
-        whole = self._whole(sums, *row, block, *column)
-        return self._scales(*row, block) * whole if self._digits == 1 else whole
 
     def _bytes(self, integers: Any) -> Any:
         """The signed bytes of integers, of which the high one is rounded."""
@@ -141,9 +140,11 @@ class IntegerProducts:
         data = self._packed(*row, block * self._words + word)
         return self._te.dp4a(numbers, data, 0 if total is None else total)
 
-    def scaled(self, partial: Any, row: Any, block: Any, column: Any) -> Any:
-        """The sum of a block's products, as a float."""
-        return self._scaled(partial, row, block, (column,))
+    def scaled(self, partial: Any, row: Any, block: Any, column: Any, scale: Any) -> Any:
+        """The sum of a block's products, as a float, by the scales of the data and the weight."""
+        if self._digits == 1:
+            scale = self._scales(*row, block) * scale
+        return self._whole(partial, *row, block, column) * scale
 
     def result(self, total: Any) -> Any:
         """The product, of the sum over the blocks."""

@@ -116,12 +116,11 @@ class MatmulBlocksOp(BlockWeightOp):
             *row, n = i
             place = n // PANEL, block, n % PANEL
             scale, whole = scales(*place).astype("float32"), made.sums(*row, block)
-            found = made.scaled(sums, row, block, n)
+            found = made.scaled(sums, row, block, n, scale)
             if attributes["zero_point"]:
-                found = whole * -float(attributes["zero_point"]) + found
-            found = found * scale
+                found = te.fma(whole, scale * -float(attributes["zero_point"]), found)
             for other in minima:
-                found = other(*place).astype("float32") * whole + found
+                found = te.fma(other(*place).astype("float32"), whole, found)
             return te.sum(found, axis=block)
 
         total = te.compute((*x.shape[:-1], attributes["columns"]), element, name="matmul")

@@ -23,6 +23,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import lcm, prod
 
+from xdsl.dialects import scf
+
 from ....backend.target import Target
 from ....dialects import tir
 from ....dialects.int_expr import ONE, ZERO, IntExpr
@@ -49,6 +51,9 @@ from .write_back import move_into
 
 MOST_QUERIES = 64
 """The most queries in a block: more of them take memory, fewer load panels more often."""
+
+MOST_MASKED_QUERIES = 32
+"""The most queries in a block behind a mask: a block computes what the last of them sees."""
 
 HEADS = 8
 """The least heads that occupy the threads. With fewer, the panels of all are copied first, so that
@@ -224,10 +229,10 @@ def _schedule(sch: Schedule, stages: _Stages, target: Target) -> None:
     panels = [_Panels.of(sch, c, t, lanes) for c, t in ((scores, first), (values, second))]
     queries, _ = sch.strip_mine(sch.rv(row), size)
     block, head = sch.loop(queries), _loop_of_copies(sch, outer, stages)
-    group = first.vectors * lanes
+    group = lcm(first.vectors * lanes, lanes * stages.pairs)
     for stage in (*stages.after[::-1], values.block, *stages.between[::-1]):
         sch.compute_at(sch.rv(stage), queries)
-        _skip_hidden(sch, stage, block, group if stage is values.block else group * stages.pairs)
+        _skip_hidden(sch, stage, block, group // stages.pairs if stage is values.block else group)
     sch.compute_at(sch.rv(scores.block), queries)
     for copy in panels:
         copy.nest(sch, head, lanes)
@@ -246,7 +251,7 @@ def _decide_queries(
 ) -> int:
     """The queries in a block, a multiple of both tiles' rows."""
     default, step = _queries(stages, first, second, target), lcm(first.rows, second.rows)
-    sizes = range(step, max(MOST_QUERIES, step) + 1, step)
+    sizes = range(step, max(_most_queries(stages), step) + 1, step)
     name = stages.scores.block.block_name.data
     return default if default == 1 else sch.decide(f"{name}.queries", default, lambda: sizes)
 
@@ -334,12 +339,17 @@ def _place_of(values: Contraction, last: tir.BlockOp) -> tuple[int, int] | None:
     return None if more or row is None or column is None else (row, column)
 
 
+def _most_queries(stages: _Stages) -> int:
+    is_masked = any(isinstance(op, scf.IfOp) for op in operations_in(stages.between[0]))
+    return MOST_MASKED_QUERIES if is_masked else MOST_QUERIES
+
+
 def _queries(stages: _Stages, first: Tile, second: Tile, target: Target) -> int:
     """The queries in a block: a multiple of both tiles' rows, so that blocks are about equal."""
     scores, step = stages.scores, lcm(first.rows, second.rows)
     queries, keys = (scores.extent(axis).constant for axis in (*scores.m, scores.n))
     room = target.caches.l2 // CACHE_SHARE // ((keys or 1) * scores.element_bits // 8)
-    most = max(min(MOST_QUERIES, room) // step, 1) * step
+    most = max(min(_most_queries(stages), room) // step, 1) * step
     if queries is None:
         return most
     divisors = (size for size in range(most, most // 3, -step) if queries % size == 0)

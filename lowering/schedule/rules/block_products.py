@@ -25,6 +25,7 @@ from math import prod
 from ....backend.target import Target
 from ....dialects import tir
 from ....dialects.int_expr import ZERO
+from ....dialects.nesting import operations_in
 from ....dialects.sym import exprs_of
 from ...analysis.block_accesses import dim_axes
 from ..blocks import blocks_in, loop_of, loops_between, only_reader, only_writer
@@ -39,6 +40,9 @@ from .write_back import consumer_of, copy_results, write_back
 
 MOST_STEPS = 128
 """The most products of a block, which are unrolled."""
+
+ROWS_OF_PANELS = 8
+"""The rows of a tile of one panel, from which one of two panels and half of the rows is as good."""
 
 VECTORS_OF_RESULT, VECTORS_OF_DIGIT = 2, 2
 """Registers for each vector of results, and of what they are sums of: the sum, and an operand."""
@@ -119,10 +123,21 @@ def _tile(sums: _Sums, target: Target) -> tuple[int, int, int]:
     lanes = target.lanes(sums.outer.element_bits)
     if lanes < 2 or sums.width % lanes or not sums.width:
         return 1, 1, 0
-    vectors = next(v for v in (4, 3, 2, 1) if sums.width // lanes % v == 0)
+    vectors = _vectors_of_panel(sums, lanes)
     results = VECTORS_OF_RESULT + VECTORS_OF_DIGIT * sums.digits
     rows = max(target.vector_registers // (results * vectors), 1)
+    if vectors == 1 and rows >= ROWS_OF_PANELS and _is_dot(sums):
+        # A dot product loads the word of its row: two panels share it.
+        return rows // 2, 2, lanes
     return rows, vectors, lanes
+
+
+def _vectors_of_panel(sums: _Sums, lanes: int) -> int:
+    return next(v for v in (4, 3, 2, 1) if sums.width // lanes % v == 0)
+
+
+def _is_dot(sums: _Sums) -> bool:
+    return any(isinstance(op, tir.DotOp) for op in operations_in(sums.inner.block))
 
 
 def _versions(sch: Schedule, sums: _Sums, target: Target) -> list[_Sums]:
@@ -148,6 +163,13 @@ def _schedule(sch: Schedule, sums: _Sums, target: Target) -> None:
     rows, vectors, lanes = _tile(sums, target)
     if not lanes:
         return
+    count = None if sums.rows is None else outer.extent(sums.rows)
+    if count is None or (count.constant is None and count % rows != ZERO):
+        rows = 1
+    else:
+        rows = min(rows, count.constant or rows)
+    if rows == 1:
+        vectors = _vectors_of_panel(sums, lanes)
     consumer = consumer_of(outer)
     (depth,) = map(sch.rv, outer.k_loops.values())
     panel, vector, lane = sch.split(sch.rv(outer.loops[outer.n]), [None, vectors, lanes])
@@ -157,10 +179,7 @@ def _schedule(sch: Schedule, sums: _Sums, target: Target) -> None:
         if axis not in (sums.rows, outer.n, *outer.k)
     ]
     around, line = [panel, *others], []
-    count = None if sums.rows is None else outer.extent(sums.rows)
-    if sums.rows is not None and count is not None:
-        is_whole = count.constant is not None or count % rows == ZERO
-        rows = min(rows, count.constant or rows) if is_whole else 1
+    if sums.rows is not None:
         first, *line = sch.split(sch.rv(outer.loops[sums.rows]), [None, rows])
         around.append(first)
     sch.reorder(*around, depth, *line, vector, lane)

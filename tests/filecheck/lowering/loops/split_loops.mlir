@@ -144,3 +144,85 @@ loops.func @stays(%X: !tir.buffer<[8], i1>, %Y: !tir.buffer<[8], f32>) noalias {
   }
   loops.store %s, %Y[0] : !tir.buffer<[8], f32>, f32
 }
+
+// -----
+
+// A vectorized loop is split where one side alone calls a function; not a short one, and not one of which both
+// sides are cheap.
+
+// CHECK-LABEL: loops.func @vectors(
+// CHECK:         loops.for %j in (0, max(0, min(%k + 1, n))) vectorized {
+// CHECK:           math.exp
+// CHECK:         loops.for %{{.*}} in (max(0, min(%k + 1, n)), {{.*}}) vectorized {
+// CHECK-NOT:       math.exp
+// CHECK:         }
+// CHECK-NEXT:    loops.for %{{.*}} in (0, 16) vectorized {
+// CHECK:           scf.if
+// CHECK:         loops.for %{{.*}} in (0, n) vectorized {
+// CHECK:           scf.if
+loops.func @vectors(%X: !tir.buffer<[n], f32>, %Y: !tir.buffer<[n], f32>, %k: index) symbols [n] noalias {
+  %zero = arith.constant 0.0 : f32
+  loops.for %j in (0, n) vectorized {
+    %c = arith.cmpi sle, %j, %k : index
+    %y = scf.if %c -> (f32) {
+      %x = loops.load %X[%j] : !tir.buffer<[n], f32> -> f32
+      %e = math.exp %x : f32
+      scf.yield %e : f32
+    } else {
+      scf.yield %zero : f32
+    }
+    loops.store %y, %Y[%j] : !tir.buffer<[n], f32>, f32
+  }
+  loops.for %j in (0, 16) vectorized {
+    %c = arith.cmpi sle, %j, %k : index
+    %y = scf.if %c -> (f32) {
+      %x = loops.load %X[%j] : !tir.buffer<[n], f32> -> f32
+      %e = math.exp %x : f32
+      scf.yield %e : f32
+    } else {
+      scf.yield %zero : f32
+    }
+    loops.store %y, %Y[%j] : !tir.buffer<[n], f32>, f32
+  }
+  loops.for %j in (0, n) vectorized {
+    %c = arith.cmpi sle, %j, %k : index
+    %y = scf.if %c -> (f32) {
+      %x = loops.load %X[%j] : !tir.buffer<[n], f32> -> f32
+      scf.yield %x : f32
+    } else {
+      scf.yield %zero : f32
+    }
+    loops.store %y, %Y[%j] : !tir.buffer<[n], f32>, f32
+  }
+}
+
+// -----
+
+// Where one part of a conjunction is decided, the other is the condition, at which the loop is split again.
+
+// CHECK-LABEL: loops.func @both(
+// CHECK:         loops.for %j in (0, max(0, min(%k, max(0, min(8, %m))))) {
+// CHECK-NEXT:      loops.store %one, %Y[%j]
+// CHECK-NEXT:    }
+// CHECK-NEXT:    loops.for [[J:%.*]] in (max(0, min(%k, max(0, min(8, %m)))), {{.*}}) {
+// CHECK-NEXT:      loops.store %zero, %Y{{\[}}[[J]]]
+// CHECK-NEXT:    }
+// CHECK-NEXT:    loops.for [[L:%.*]] in (max(0, min(8, %m)), -max(0, min(8, %m)) + 8) {
+// CHECK-NEXT:      loops.store %zero, %Y{{\[}}[[L]]]
+// CHECK-NEXT:    }
+// CHECK-NEXT:  }
+loops.func @both(%Y: !tir.buffer<[8], f32>, %k: index, %m: index) noalias {
+  %zero = arith.constant 0.0 : f32
+  %one = arith.constant 1.0 : f32
+  loops.for %j in (0, 8) {
+    %a = arith.cmpi slt, %j, %m : index
+    %b = arith.cmpi slt, %j, %k : index
+    %c = arith.andi %a, %b : i1
+    %y = scf.if %c -> (f32) {
+      scf.yield %one : f32
+    } else {
+      scf.yield %zero : f32
+    }
+    loops.store %y, %Y[%j] : !tir.buffer<[8], f32>, f32
+  }
+}

@@ -430,6 +430,43 @@ loops.func @copied(%X: !tir.buffer<[32], bf16>, %Y: !tir.buffer<[32], bf16>, %Z:
 
 // -----
 
+// Loads of the elements between each other's lanes shuffle the same vectors.
+
+// CHECK-LABEL: loops.func @interleaved(
+// CHECK-NEXT:    [[A:%.*]] = loops.load %X[0] : {{.*}} -> vector<4xf32>
+// CHECK-NEXT:    [[B:%.*]] = loops.load %X[4] : {{.*}} -> vector<4xf32>
+// CHECK-NEXT:    vector.shuffle [[A]], [[B]] [0, 2, 4, 6] : vector<4xf32>, vector<4xf32>
+// CHECK-NEXT:    [[C:%.*]] = loops.load %X[0] : {{.*}} -> vector<4xf32>
+// CHECK-NEXT:    [[D:%.*]] = loops.load %X[4] : {{.*}} -> vector<4xf32>
+// CHECK-NEXT:    vector.shuffle [[C]], [[D]] [1, 3, 5, 7] : vector<4xf32>, vector<4xf32>
+loops.func @interleaved(%X: !tir.buffer<[8], f32>, %Y: !tir.buffer<[4], f32>) noalias {
+  loops.for %j in (0, 4) vectorized {
+    %x = loops.load %X[%j * 2] : !tir.buffer<[8], f32> -> f32
+    %y = loops.load %X[%j * 2 + 1] : !tir.buffer<[8], f32> -> f32
+    %z = arith.addf %x, %y : f32
+    loops.store %z, %Y[%j] : !tir.buffer<[4], f32>, f32
+  }
+}
+
+// -----
+
+// A condition that fails from some lane on is a mask of the first lanes, also if it takes steps.
+
+// CHECK-LABEL: loops.func @steps(
+// CHECK:         loops.mask (%k + 2) floordiv 3 : vector<16xi1>
+loops.func @steps(%X: !tir.buffer<[16], i32>, %k: index) noalias {
+  loops.for %j in (0, 16) vectorized {
+    %t = tir.apply %j * 3
+    %c = arith.cmpi slt, %t, %k : index
+    %one = arith.constant 1 : i32
+    %zero = arith.constant 0 : i32
+    %x = arith.select %c, %one, %zero : i32
+    loops.store %x, %X[%j] : !tir.buffer<[16], i32>, i32
+  }
+}
+
+// -----
+
 // An element that several lanes load is loaded once.
 
 // CHECK-LABEL: loops.func @repeated(

@@ -1,6 +1,6 @@
 // RUN: xrelax-opt %s -p 'legalize-ops,schedule-default{target="llvm -mtriple=x86_64-unknown-linux-gnu -mcpu=haswell" rules=attention}' --split-input-file | filecheck %s
 
-// All stages of a block of 36 queries follow each other, and memory is that of a block. Sums over keys end
+// All stages of a block of 24 queries follow each other, and memory is that of a block. Sums over keys end
 // with the last key that a query of the block sees, in groups as wide as a panel; products with values end
 // with the last key that a query of the tile sees.
 
@@ -10,22 +10,22 @@
 // CHECK-DAG:       tir.alloc_buffer : !tir.buffer<[1, 1, 3, 24, 24], f32>
 // CHECK:           tir.block "key_global"
 // CHECK:           tir.block "value_global"
-// CHECK:           tir.for %[[BLOCK:.*]] in (0, 2) {
-// CHECK-DAG:         tir.alloc_buffer "T_exp" : !tir.buffer<[1, 1, 36, 72], f32>
-// CHECK-DAG:         tir.alloc_buffer "T_masked" : !tir.buffer<[1, 1, 36, 72], f32>
-// CHECK:             tir.for %{{.*}} in (0, min((%[[BLOCK]] * 3) floordiv 2 + 2, 3)) {
-// CHECK-NEXT:          tir.for %{{.*}} in (0, 9) {
+// CHECK:           tir.for %[[BLOCK:.*]] in (0, 3) {
+// CHECK-DAG:         tir.alloc_buffer "T_exp" : !tir.buffer<[1, 1, 24, 72], f32>
+// CHECK-DAG:         tir.alloc_buffer "T_masked" : !tir.buffer<[1, 1, 24, 72], f32>
+// CHECK:             tir.for %{{.*}} in (0, min(3, %[[BLOCK]] + 1)) {
+// CHECK-NEXT:          tir.for %{{.*}} in (0, 6) {
 // CHECK-NEXT:            tir.alloc_buffer "T_scores" : !tir.buffer<[1, 1, 4, 24], f32>
 // CHECK:                 tir.block "T_scores_update"
 // CHECK:                 tir.block "T_masked"
-// CHECK:             tir.for %{{.*}} in (0, 36) {
-// CHECK-NEXT:          tir.for %{{.*}} in (0, min(((%[[BLOCK]] * 3) floordiv 2) * 24 + 48, 72)) {
+// CHECK:             tir.for %{{.*}} in (0, 24) {
+// CHECK-NEXT:          tir.for %{{.*}} in (0, min(72, %[[BLOCK]] * 24 + 24)) {
 // CHECK-NEXT:            tir.block "T_max"
-// CHECK:               tir.for %{{.*}} in (0, min(((%[[BLOCK]] * 3) floordiv 2) * 24 + 48, 72)) {
+// CHECK:               tir.for %{{.*}} in (0, min(72, %[[BLOCK]] * 24 + 24)) {
 // CHECK-NEXT:            tir.block "T_exp"
-// CHECK:             tir.for %[[TILE:.*]] in (0, 9) {
+// CHECK:             tir.for %[[TILE:.*]] in (0, 6) {
 // CHECK-NEXT:          tir.alloc_buffer "T_weighted" : !tir.buffer<[1, 1, 4, 24], f32>
-// CHECK:               tir.for %{{.*}} in (0, min(%[[BLOCK]] * 36 + %[[TILE]] * 4 + 4, min(
+// CHECK:               tir.for %{{.*}} in (0, min(%[[BLOCK]] * 24 + %[[TILE]] * 4 + 4, min(
 // CHECK:                 tir.block "T_weighted_update"
 // CHECK:               tir.block "T_attention"
 relax.func @main(%q: !relax.tensor<[1, 72, 8, 24], f32>, %k: !relax.tensor<[1, 72, 8, 24], f32>, %v: !relax.tensor<[1, 72, 8, 24], f32>) -> !relax.tensor<[1, 72, 8, 24], f32> {
@@ -42,7 +42,7 @@ relax.func @main(%q: !relax.tensor<[1, 72, 8, 24], f32>, %k: !relax.tensor<[1, 7
 // CHECK:         tir.block "value_global"
 // CHECK:         tir.for %{{.*}} in (0, 1) {
 // CHECK-NEXT:      tir.for %{{.*}} in (0, 1) {
-// CHECK-NEXT:        tir.for %{{.*}} in (0, 2) {
+// CHECK-NEXT:        tir.for %{{.*}} in (0, 3) {
 // CHECK:               tir.block "T_scores_update"
 relax.func @main(%q: !relax.tensor<[1, 72, 1, 24], f32>, %k: !relax.tensor<[1, 72, 1, 24], f32>, %v: !relax.tensor<[1, 72, 1, 24], f32>) -> !relax.tensor<[1, 72, 1, 24], f32> {
   %y = relax.nn.attention %q, %k, %v {causal_mask = "TopLeft"} : !relax.tensor<[1, 72, 1, 24], f32>, !relax.tensor<[1, 72, 1, 24], f32>, !relax.tensor<[1, 72, 1, 24], f32> -> !relax.tensor<[1, 72, 1, 24], f32>
