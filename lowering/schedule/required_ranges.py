@@ -222,11 +222,9 @@ def _complete_digits(
     fixed = [op for op in iterators.loops if op.loop_var in variables]
     depends = any(variables & set(op.operands_) for op in fixed)
     expect(not depends, f"bounds of loops around {name} not to depend on each other")
-    expect(
-        iterators.knows(store, is_shared), f"{name} to store each element of {buffer} at its axes"
-    )
+    expect(iterators.knows(store), f"{name} to store each element of {buffer} at its axes")
     for block in iterators.blocks:
-        is_plain = keeps_in_range(block, is_shared) and not (
+        is_plain = keeps_in_range(block) and not (
             block.predicates.data and len(iterators.blocks) > 1
         )
         expect(is_plain, f"predicates of {_name(block)} to keep axes in range only")
@@ -250,12 +248,9 @@ def _are_independent(exprs: Sequence[IntExpr], extents: Mapping[Atom, IntExpr]) 
     return len(used) == len(set(used))
 
 
-def keeps_in_range(writer: tir.BlockOp, in_part: bool = False) -> bool:
-    """Whether axes take all values of their ranges, and predicates say no more than that.
-
-    With `in_part`, they may take a part of the values.
-    """
-    if not in_part and uncovered_axis(writer) is not None:
+def keeps_in_range(writer: tir.BlockOp) -> bool:
+    """Whether axes take all values of their ranges, and predicates say no more than that."""
+    if uncovered_axis(writer) is not None:
         return False
     room = {
         case - binding

@@ -152,9 +152,9 @@ def test_an_input_that_is_a_ring_is_refused():
 
 STRIDED = """
 @T.prim_func
-def main(X: T.Buffer((1, 20), "int32"), Y: T.Buffer((1, 8), "int32")):
-    S = T.alloc_buffer((1, 20), "int32")
-    for c, i in T.grid(1, 20):
+def main(X: T.Buffer((1, 17), "int32"), Y: T.Buffer((1, 8), "int32")):
+    S = T.alloc_buffer((1, 17), "int32")
+    for c, i in T.grid(1, 17):
         with T.block("S"):
             vc, vi = T.axis.remap("SS", [c, i])
             S[vc, vi] = X[vc, vi] * 2
@@ -167,8 +167,8 @@ def main(X: T.Buffer((1, 20), "int32"), Y: T.Buffer((1, 8), "int32")):
 """
 
 
-def test_a_ring_of_what_nothing_loads_the_end_of():
-    """Loops of one iteration are in no binding; iterations need not cover the buffer."""
+def test_a_ring_in_loops_of_one_iteration():
+    """They are in no binding."""
 
     def schedule(s):
         c, i, _ = s.get_loops("Y")
@@ -180,5 +180,5 @@ def test_a_ring_of_what_nothing_loads_the_end_of():
 
     sch = check_schedule(STRIDED, schedule)
     assert "T.axis.spatial(1, 0)" in sch.mod.script()
-    assert "vi = T.axis.opaque(20, i * 8 + i_1)" in sch.mod.script()
+    assert "vi = T.axis.opaque(17, i * 8 + i_1)" in sch.mod.script()
     assert "S = T.alloc_buffer((1, 9)" in sch.mod.script()
