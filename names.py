@@ -251,6 +251,7 @@ NAMES: dict[str, str] = {
     "tir.decl_buffer": ".ir.buffers:decl_buffer",
     "tir.is_buffer_var": ".ir.buffers:is_buffer_var",
     "tir.schedule": ".tir.schedule",
+    "tir.schedule.analysis": ".tir.schedule_analysis",
     "tir.schedule.transform": ".tir.schedule_transform",
     "s_tir": ".tir",
     "s_tir.meta_schedule": ".meta_schedule",
@@ -258,6 +259,7 @@ NAMES: dict[str, str] = {
     "s_tir.ScheduleError": ".tir.schedule:ScheduleError",
     "s_tir.TensorIntrin": ".tir.tensor_intrin:TensorIntrin",
     "s_tir.schedule": ".tir.schedule",
+    "s_tir.schedule.analysis": ".tir.schedule_analysis",
     "s_tir.schedule.transform": ".tir.schedule_transform",
     # other spellings, of 2022 to 2026
     "TVMError": ".dialects.diagnostics:TVMError",

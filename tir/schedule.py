@@ -122,10 +122,12 @@ class Schedule(primitives.Schedule):
         return super().perform(kind, [_named(a) for a in args], names)
 
     def get(self, rand_var_or_sref: object) -> Any:
-        """The value of a variable: a view of a loop or block, or a number.
+        """The value of a variable: a view of a loop or block, or a number; also of a reference.
 
-        Raises TypeError for anything but a variable, and ScheduleError for a dead one.
+        Raises TypeError for anything else, and ScheduleError for a dead variable.
         """
+        if isinstance(rand_var_or_sref, StmtSRef):
+            return view_of(rand_var_or_sref.stmt)
         return view_of(super().get(rand_var_or_sref))
 
     def get_sref(self, rand_var_or_stmt: Any) -> StmtSRef:

@@ -242,6 +242,27 @@ other = tir.schedule.Schedule(function)
 schedule.trace.apply_to_schedule(other)  # replays the primitives
 assert other.mod.script() == schedule.mod.script()
 
+# %% tir.schedule.analysis
+from xrelax import te, tir
+from xrelax.tir.tensor_intrin import arm_cpu
+
+x = te.placeholder((6, 8), "int8", name="x")
+w = te.placeholder((8, 8), "int8", name="w")
+k = te.reduce_axis((0, 8), name="k")
+
+
+def element(i, j):
+    return te.sum(x[i, k].astype("int32") * w[j, k].astype("int32"), k)
+
+
+schedule = tir.Schedule(te.create_prim_func([x, w, te.compute((6, 8), element, name="y")]))
+analysis = tir.schedule.analysis
+description = tir.TensorIntrin.get(arm_cpu.ARM_DOT_4x4_i8_SDOT_INTRIN).desc
+info = analysis.get_tensorize_loop_mapping(schedule, "y", description)
+for loop, tile in info.loop_map.items():
+    print(schedule.get(loop).loop_var, schedule.get(loop).extent, tile.extent)
+print(analysis.is_output_block(schedule, "y"))
+
 # %% tir.schedule.transform
 from xrelax import te, tir
 from xrelax.tir.tensor_intrin import arm_cpu

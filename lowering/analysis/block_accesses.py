@@ -16,9 +16,10 @@ from typing import NamedTuple
 from xdsl.ir import Operation, SSAValue
 
 from ...dialects import tir
-from ...dialects.int_expr import ONE, Arg, IntExpr
+from ...dialects.int_expr import ONE, ZERO, Arg, IntExpr
 from ...dialects.nesting import operations_in
 from ...dialects.sym import exprs_of
+from ...dialects.tir.verify_access import uncovered_axis
 
 
 def dim_axes(
@@ -33,6 +34,40 @@ def dim_axes(
     axes: dict[SSAValue, int] = {var: number for number, var in enumerate(block.axis_vars)}
     atoms = [e.as_atom for e in (exprs_of(access.indices) if indices is None else indices)]
     return [axes.get(access.operands_[a.index]) if isinstance(a, Arg) else None for a in atoms]
+
+
+def accessed_axes(
+    block: tir.BlockOp,
+    access: tir.LoadOp | tir.StoreOp,
+    indices: Sequence[IntExpr] | None = None,
+    in_part: bool = False,
+) -> tuple[int | None, ...] | None:
+    """For each dim the axis that indexes it and runs over all of it; `None` for other accesses.
+
+    Every axis of more than one value must be there, and none twice. `indices` are used instead of
+    those of the access. With `in_part`, axes may run over a part of a dim.
+    """
+    if not in_part and uncovered_axis(block) is not None:
+        return None
+    type_ = access.buffer.type
+    assert isinstance(type_, tir.BufferType)
+    found: list[int | None] = []
+    indices = exprs_of(access.indices) if indices is None else indices
+    axes = dim_axes(block, access, indices)
+    for axis, index, dim in zip(axes, indices, type_.dims, strict=True):
+        if axis is not None:
+            bounds = block.axes.data[axis]
+            is_whole = bounds.min.data == ZERO and bounds.extent.data == dim
+            if axis in found or not (is_whole or in_part):
+                return None
+            found.append(axis)
+        elif index == ZERO and dim.constant == 1:
+            found.append(None)
+        else:
+            return None
+    kinds = zip(block.axis_kinds, block.axes.data, strict=True)
+    needed = {i for i, (k, a) in enumerate(kinds) if k != "reduce" and a.extent.data.constant != 1}
+    return tuple(found) if needed <= set(found) else None
 
 
 def wide_axes(block: tir.BlockOp) -> set[int]:

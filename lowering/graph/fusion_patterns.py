@@ -17,10 +17,10 @@ from ...dialects import tir
 from ...dialects.int_expr import ONE, ZERO
 from ...dialects.nesting import enclosing, operations_in
 from ...dialects.sym import exprs_of
-from ..analysis.block_accesses import dim_axes, has_reuse, wide_axes
+from ..analysis.block_accesses import accessed_axes, dim_axes, has_reuse, wide_axes
 from ..analysis.independence import may_share_memory
 from ..schedule.blocks import IS_SCHEDULED, blocks_in, uses_of
-from ..schedule.inline import accessed_axes, inline_blocks, is_expression
+from ..schedule.inline import inline_blocks, is_expression
 from ..schedule.inline_producers import copied_operations
 
 OP_PATTERN = "op_pattern"

@@ -148,8 +148,20 @@ def _accessed_buffers(op: Operation, kind: type[tir.LoadOp | tir.StoreOp]) -> se
         if isinstance(inner, kind):
             found.add(root_buffer(inner.buffer))
         elif isinstance(inner, tir.OpaqueCallOp):
-            found |= {root_buffer(o) for o in inner.operands if isinstance(o.type, tir.BufferType)}
+            passed = {root_buffer(o) for o in inner.operands if isinstance(o.type, tir.BufferType)}
+            found |= passed & _declared_buffers(inner, kind, passed)
     return found
+
+
+def _declared_buffers(
+    call: tir.OpaqueCallOp, kind: type[tir.LoadOp | tir.StoreOp], passed: set[SSAValue]
+) -> set[SSAValue]:
+    """The buffers that the block around a call declares to read or to write; without, `passed`."""
+    block = enclosing(call, tir.BlockOp)
+    if block is None or not (block.reads.data or block.writes.data):
+        return passed
+    declared = block.read_buffers if kind is tir.LoadOp else block.write_buffers
+    return {root_buffer(b) for b in declared}
 
 
 def erase_nest(block: tir.BlockOp) -> None:

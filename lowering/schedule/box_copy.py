@@ -11,7 +11,16 @@ from ...dialects.int_expr import ZERO
 from ...dialects.nesting import operations_in
 from ...dialects.sym import Values
 from ...dialects.tir.regions import EXPLICIT, explicit_regions
-from .copy_block import buffer_name, copy_box, copy_elements, new_scratch, redirect, redirect_access
+from .copy_block import (
+    buffer_name,
+    copy_box,
+    copy_elements,
+    has_views,
+    new_scratch,
+    put_views_in_scope,
+    redirect,
+    redirect_access,
+)
 from .copy_place import scope_body
 
 
@@ -26,6 +35,7 @@ def _is_compact(box: tir.BufferRegion, parent: Block, users: Sequence[tir.BlockO
         and is_fixed
         and isinstance(scope := parent.parent_op(), tir.BlockOp)
         and bool(scope.axes.data)
+        and not any(has_views(user, box.buffer) for user in users)
         and not any(r.buffer is box.buffer for u in users for r in _explicit_in(u))
     )
 
@@ -53,6 +63,7 @@ def scratch_copy(
     new = new_scratch(name, list(old.type.dims), old, scope, scope_body(block))
     for user in users:
         redirect(user, old, new)
+    put_views_in_scope(new)
     source, target = (old, new) if is_read else (new, old)
     return copy_box(source, target, box, name, values)
 

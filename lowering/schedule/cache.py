@@ -43,6 +43,7 @@ from .copy_place import (
     users_of,
 )
 from .regions import contains, refresh_around
+from .required_ranges import keeps_in_range
 from .stored_box import verify_stores_box
 
 
@@ -67,7 +68,7 @@ def cache_write(
     verify_stores_box(block, old)
     assert nest.parent is not None
     values = Values()
-    region = _region_of(old, infer_regions(nest.parent, values, [nest])[1], block)
+    region = _written(block, old, nest.parent, [nest], values)
     for consumer in consumers:
         _verify_consumer(consumer, block, old)
     box = _inside(region, values, block)
@@ -113,11 +114,13 @@ def cache_read(
 
     Those are `consumers`, or all blocks beside `block` that read it. Returns the new block that
     makes the copy, before the first of them, inside of a loop that writes the buffer. TVM's
-    ``cache_read``. Raises ScheduleError where one of them, or what runs between them, changes the
+    ``cache_read``. Blocks may view the buffer or pass it to calls if it is dense, as its copy has
+    the same layout. Raises ScheduleError where one of them, or what runs between them, changes the
     buffer.
     """
     verify_scope(scope, block)
     old = buffer_of(block, "read", buffer)
+    assert isinstance(old.type, tir.BufferType)
     readers = list(dict.fromkeys(_readers(block, old) if consumers is None else consumers))
     _verify_together([block, *readers])
     for reader in readers or [block]:
@@ -125,7 +128,8 @@ def cache_read(
             raise ScheduleError(
                 f"expected block '{reader.block_name.data}' to read {buffer_text(old)}", reader
             )
-        verify_direct(reader, old)
+        if not old.type.is_dense:
+            verify_direct(reader, old)
     values = Values()
     inside = statements_after(old, readers or [block], users_of(block, uses_of(old).stores))
     if inside is None:
@@ -210,7 +214,7 @@ def _verify_consumer(consumer: tir.BlockOp, block: tir.BlockOp, buffer: SSAValue
             f"expected {where} to come after block '{block.block_name.data}'", consumer
         )
     values = Values()
-    written = _region_of(buffer, infer_regions(parent, values, [own])[1], block)
+    written = _written(block, buffer, parent, [own], values)
     found = [r for r in infer_regions(parent, values, [statement])[0] if r.buffer is buffer]
     if buffer not in consumer.read_buffers or not found:
         raise ScheduleError(f"expected {where} to read {buffer_text(buffer)}", consumer)
@@ -220,6 +224,19 @@ def _verify_consumer(consumer: tir.BlockOp, block: tir.BlockOp, buffer: SSAValue
             f"'{block.block_name.data}' writes",
             consumer,
         )
+
+
+def _written(
+    block: tir.BlockOp,
+    buffer: SSAValue,
+    parent: Block,
+    statements: Sequence[Operation],
+    values: Values,
+) -> tir.BufferRegion:
+    """The region of a buffer that a block writes in statements; predicates that end axes count."""
+    is_cut = not keeps_in_range(block)
+    _, written = infer_regions(parent, values, statements, by_predicates=is_cut)
+    return _region_of(buffer, written, block)
 
 
 def _region_of(

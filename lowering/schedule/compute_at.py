@@ -37,6 +37,7 @@ from .blocks import (
     uses_of,
 )
 from .copy_block import new_loops
+from .index_values import fixed_values
 from .loop_checks import verify_covered
 from .needed_parts import needed_parts
 from .regions import axes_of, refresh_around, replace_regions
@@ -241,7 +242,7 @@ def _apply(
     for position in order:
         axis = axes[position]
         part = parts.get(position, RequiredRange(axis.min, axis.extent))
-        first = binding = _only_value(simplify(part.min, ranges), ranges)
+        first = binding = _without_unit_loops(axis, part, ranges)
         if part.extent != ONE or preserve_unit_loops:
             (loop,) = new_loops([_loop_name(block.axis_vars[position])], [part.extent], values)
             loop.location = block.location
@@ -258,10 +259,18 @@ def _apply(
     return loops
 
 
-def _only_value(start: IntExpr, ranges: Mapping[Atom, Interval]) -> IntExpr:
-    """The value of a loop of one iteration, for the loop's variable; else the expression."""
-    span = None if start.as_atom is None else ranges.get(start.as_atom)
-    return span.lower if span is not None and span.extent == ONE else start
+def _without_unit_loops(
+    axis: tir.Axis, part: RequiredRange, ranges: Mapping[Atom, Interval]
+) -> IntExpr:
+    """The start of a part, with the value of each loop of one iteration for the loop's variable.
+
+    In a part that may leave the range of the axis, only a loop that is the start is replaced.
+    """
+    start = simplify(part.min, ranges)
+    fixed = fixed_values(start, ranges)
+    moved = start.substitute(fixed)
+    is_inside = not _bounds_of(axis, RequiredRange(moved, part.extent), moved, ranges)
+    return moved if is_inside or start.as_atom in fixed else start
 
 
 def _bounds_of(

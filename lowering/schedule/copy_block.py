@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from xdsl.dialects.builtin import IndexType
+from xdsl.dialects.builtin import IndexType, StringAttr
 from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.rewriter import Rewriter
 
 from ...dialects import tir
 from ...dialects.int_expr import ONE, ZERO, IntExpr
@@ -26,6 +27,25 @@ def verify_scope(scope: str, op: Operation) -> None:
     """Raise ScheduleError unless a buffer can be in this kind of memory."""
     if scope.split(".")[0] not in SCOPES:
         raise ScheduleError(f"expected a storage scope ({', '.join(SCOPES)}), got '{scope}'", op)
+
+
+def put_in_scope(buffer: SSAValue, scope: StringAttr) -> None:
+    """Give a buffer, and views of it, a scope."""
+    type_ = buffer.type
+    assert isinstance(type_, tir.BufferType)
+    new = Rewriter.replace_value_with_new_type(
+        buffer,
+        tir.BufferType(type_.shape, type_.element_type, type_.strides, type_.offset, scope),
+    )
+    put_views_in_scope(new)
+
+
+def put_views_in_scope(buffer: SSAValue) -> None:
+    """Give views of a buffer its scope."""
+    assert isinstance(buffer.type, tir.BufferType)
+    for use in list(buffer.uses):
+        if isinstance(use.operation, tir.MatchBufferOp):
+            put_in_scope(use.operation.result, buffer.type.scope)
 
 
 def buffer_of(block: tir.BlockOp, which: str, key: int | str) -> SSAValue:
@@ -68,9 +88,14 @@ def buffer_name(buffer: SSAValue, scope: str) -> str:
     return f"{buffer.name_hint or 'buffer'}_{scope}"
 
 
+def has_views(block: tir.BlockOp, buffer: SSAValue) -> bool:
+    """Whether a block creates a view of a buffer or passes it to a call."""
+    return any(block in ancestors(op) for op in uses_of(buffer).others)
+
+
 def verify_direct(block: tir.BlockOp, buffer: SSAValue) -> None:
     """Raise ScheduleError if a block creates a view of a buffer or passes it to a call."""
-    if any(block in ancestors(op) for op in uses_of(buffer).others):
+    if has_views(block, buffer):
         raise ScheduleError(
             f"expected block '{block.block_name.data}' to only load and store "
             f"{buffer_text(buffer)}, got a view or call of it",

@@ -15,6 +15,7 @@ from ...dialects import tir
 from ...dialects.nesting import ancestors
 from ...dialects.sym import Values, exprs_of
 from ...dialects.tir.verify_access import buffer_text
+from ..analysis.block_accesses import accessed_axes
 from ..analysis.independence import may_share_memory
 from .blocks import (
     ScheduleError,
@@ -29,7 +30,7 @@ from .blocks import (
 )
 from .copy_block import redirect_access
 from .copy_scalars import ScalarCopier
-from .inline import Definition, accessed_axes, axis_values, defines
+from .inline import Definition, axis_values, defines
 from .reducer import Reducer, reducer_of
 from .regions import refresh_around
 

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 from ...dialects.index_map import IndexExprs, index_args
 from ...dialects.index_map import ranges_of_dims as ranges_of_dims
-from ...dialects.int_expr import ONE, ZERO, IntExpr
+from ...dialects.int_expr import ONE, ZERO, Arg, IntExpr
 from ..analysis.iter_map import IterMap
 
 
@@ -29,7 +29,7 @@ class IndexMap(IndexExprs):
         ranges = ranges_of_dims(dims)
         found = IterMap(self(index_args(len(dims))), ranges, ranges)
         ends = zip(ranges, dims, strict=True)
-        olds = [found.value_of(a) or (ZERO if d == ONE else None) for a, d in ends]
+        olds = [_only_value(found.value_of(a)) if d == ONE else found.value_of(a) for a, d in ends]
         lost = [n for n, old in zip(self.names, olds, strict=True) if old is None]
         if lost:
             raise ValueError(f"expected new indices to tell '{lost[0]}' of {self}")
@@ -57,3 +57,8 @@ def _product(dims: Sequence[IntExpr]) -> IntExpr:
     for dim in dims:
         total = total * dim
     return total
+
+
+def _only_value(old: IntExpr | None) -> IntExpr:
+    """The index of a dim of one element: 0, or a new index that is the same."""
+    return old if old is not None and isinstance(old.as_atom, Arg) else ZERO

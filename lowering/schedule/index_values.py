@@ -13,7 +13,8 @@ from collections.abc import Collection, Mapping, Sequence
 from xdsl.ir import Block, Operation, SSAValue
 
 from ...dialects import tir
-from ...dialects.int_expr import Arg, IntExpr
+from ...dialects.bounds import Ranges
+from ...dialects.int_expr import ONE, Arg, Atom, IntExpr
 from ...dialects.sym import ExprAttr, Values, expr_array, exprs_of, pack
 from ...dialects.tir.ranges import value_range
 from ..scope import Bound, Scope
@@ -41,6 +42,12 @@ def simplify_around(expr: IntExpr, values: Values) -> IntExpr:
     scope = Scope(Block(), values, in_place=True)
     _learn_ranges(scope)
     return scope.simplify(expr)
+
+
+def fixed_values(expr: IntExpr, ranges: Ranges) -> dict[Atom, IntExpr]:
+    """The values of variables in an expression that have only one, such as those of unit loops."""
+    spans = [(atom, ranges.get(atom)) for atom in map(Arg, sorted(expr.args()))]
+    return {atom: span.lower for atom, span in spans if span and span.extent == ONE}
 
 
 def is_certain(bound: Bound, values: Values) -> bool:

@@ -19,12 +19,14 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.rewriter import Rewriter
 
 from ...dialects import tir
+from ...dialects.bounds import never_negative
 from ...dialects.int_expr import ZERO, IntExpr
 from ...dialects.nesting import ancestors, operations_in
-from ...dialects.sym import Values, exprs_of
+from ...dialects.sym import Values
+from ...dialects.tir.ranges import ranges_of
 from ...dialects.tir.scalar_ops import ARITHMETIC
 from ...dialects.tir.verify_access import buffer_text, uncovered_axis
-from ..analysis.block_accesses import dim_axes
+from ..analysis.block_accesses import accessed_axes
 from ..analysis.independence import may_share_memory
 from .blocks import (
     ScheduleError,
@@ -150,8 +152,8 @@ def inline_blocks(
 def defines(block: tir.BlockOp) -> Definition:
     """The definition by a block; raises ScheduleError for any other block."""
     store = sole_store(block)
-    axes = accessed_axes(block, store)
-    if axes is None:
+    axes = accessed_axes(block, store, in_part=True)
+    if axes is None or uncovered_axis(block) is not None:
         raise ScheduleError(
             f"expected block '{block.block_name.data}' to store each element of "
             f"{buffer_text(store.buffer)} at its axes",
@@ -182,38 +184,6 @@ def is_expression(op: Operation) -> bool:
     return op.name.startswith(EXPRESSIONS)
 
 
-def accessed_axes(
-    block: tir.BlockOp,
-    access: tir.LoadOp | tir.StoreOp,
-    indices: Sequence[IntExpr] | None = None,
-) -> tuple[int | None, ...] | None:
-    """For each dim the axis that indexes it and runs over all of it; `None` for other accesses.
-
-    Every axis of more than one value must be there, and none twice. `indices` are used instead of
-    those of the access.
-    """
-    if uncovered_axis(block) is not None:
-        return None
-    type_ = access.buffer.type
-    assert isinstance(type_, tir.BufferType)
-    found: list[int | None] = []
-    indices = exprs_of(access.indices) if indices is None else indices
-    axes = dim_axes(block, access, indices)
-    for axis, index, dim in zip(axes, indices, type_.dims, strict=True):
-        if axis is not None:
-            bounds = block.axes.data[axis]
-            if axis in found or bounds.min.data != ZERO or bounds.extent.data != dim:
-                return None
-            found.append(axis)
-        elif index == ZERO and dim.constant == 1:
-            found.append(None)
-        else:
-            return None
-    kinds = zip(block.axis_kinds, block.axes.data, strict=True)
-    needed = {i for i, (k, a) in enumerate(kinds) if k != "reduce" and a.extent.data.constant != 1}
-    return tuple(found) if needed <= set(found) else None
-
-
 def _inlinable_uses(definition: Definition) -> Uses:
     block, buffer = definition.block, definition.store.buffer
     name = buffer_text(buffer)
@@ -238,8 +208,33 @@ def _inlinable_uses(definition: Definition) -> Uses:
         last = max(last, order.index(user))
         if order.index(user) <= first:
             raise ScheduleError(f"expected {name} to be loaded after it is stored", block)
+        if not _is_stored(definition, load):
+            raise ScheduleError(
+                f"expected {name} to be loaded where block '{block.block_name.data}' stores", block
+            )
     _verify_unchanged(definition, parent, order[first : last + 1])
     return uses
+
+
+def _is_stored(definition: Definition, load: tir.LoadOp) -> bool:
+    """Whether a load is surely of elements that a block defines."""
+    type_, values = definition.store.buffer.type, Values()
+    assert isinstance(type_, tir.BufferType)
+    indices = values.exprs(load.indices, load.operands_)
+    ranges = ranges_of(values.list)
+    for axis, index, dim in zip(definition.axis_of, indices, type_.dims, strict=True):
+        bounds = None if axis is None else definition.block.axes.data[axis]
+        if bounds is None or (bounds.min.data == ZERO and bounds.extent.data == dim):
+            continue
+        start, extent = bounds.min.data, bounds.extent.data
+        before, after = index - start, start + extent - 1 - index
+        if (
+            start.args()
+            or extent.args()
+            or not all(never_negative(room, ranges) for room in (before, after))
+        ):
+            return False
+    return True
 
 
 def _verify_unchanged(definition: Definition, parent: Block, between: list[Operation]) -> None:

@@ -11,8 +11,8 @@ from ...dialects import tir
 from ...dialects.int_expr import Arg, Atom, IntExpr, IntLike
 from ...dialects.nesting import ancestors
 from ...dialects.sym import Values, exprs_of
+from ..analysis.block_accesses import accessed_axes
 from .blocks import ScheduleError
-from .inline import accessed_axes
 
 
 @dataclass(frozen=True)

@@ -34,7 +34,7 @@ from .blocks import ScheduleError, common_block, function_of, perfect_nest, stat
 from .copy_block import new_loops
 from .copy_place import scope_statement
 from .index_map import IndexMap
-from .index_values import simplify_around, undecided
+from .index_values import fixed_values, simplify_around, undecided
 from .regions import refresh_around
 
 
@@ -240,13 +240,19 @@ def relayout(buffer: SSAValue, index_map: Placement, dims: Sequence[IntExpr]) ->
     for op in accesses:
         values = Values()
         indices = values.exprs(op.indices, op.operands_)
-        moved = [simplify_around(e, values) for e in index_map(indices)]
+        moved = [_simplified(e, values) for e in index_map(indices)]
         operands, packed = pack(moved, values.list)
         first = list(op.operands)[: len(op.operands) - len(op.operands_)]
         op.operands = [*first, *operands]
         op.properties["indices"] = expr_array(packed)
     refresh_around(dict.fromkeys(blocks))
     return new
+
+
+def _simplified(index: IntExpr, values: Values) -> IntExpr:
+    """A new index without compounds that ranges decide, and without axes of one value in sums."""
+    index = simplify_around(index, values)
+    return index if index.as_atom else index.substitute(fixed_values(index, ranges_of(values.list)))
 
 
 def verify_movable(buffer: SSAValue, block: tir.BlockOp) -> None:

@@ -148,7 +148,8 @@ def verify_data_parallel(
 ) -> None:
     """Raise ScheduleError unless iterations of a loop run different instances of its blocks.
 
-    Of `private` buffers each iteration has its own.
+    Of `private` buffers each iteration has its own. Threads of a block may reduce together: a
+    GPU has partial results of each thread, and combines them.
     """
     verify_only_blocks(loop)
     values = Values()
@@ -160,7 +161,9 @@ def verify_data_parallel(
         ):
             is_used = variable in set(binding.atoms())
             if is_used and kind_of_axis != "spatial":
-                if kind_of_axis == "reduce" and kind.startswith("threadIdx"):
+                is_reduction = kind_of_axis == "reduce" and block.init is not None
+                if is_reduction and kind.startswith("threadIdx"):
+                    private = {*private, *block.write_buffers}
                     continue
                 raise ScheduleError(
                     f"expected every axis bound to {loop_text(loop)} to be spatial for it to be "

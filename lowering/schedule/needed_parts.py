@@ -15,8 +15,8 @@ from ...dialects.sym import Values, exprs_of
 from ...dialects.tir.ranges import ranges_of
 from ...dialects.tir.regions import infer_regions
 from ...dialects.tir.verify_access import buffer_text
+from ..analysis.block_accesses import accessed_axes
 from .blocks import ScheduleError, uses_of
-from .inline import accessed_axes
 from .regions import axes_of
 from .required_ranges import RequiredRange
 

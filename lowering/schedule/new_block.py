@@ -23,22 +23,22 @@ class NewBlock:
         self.old = old
         self.values = Values()
         self.loops = loops
-        kept = [i for i, kind in enumerate(old.axis_kinds) if kind == "spatial"]
-        self.body = Block(arg_types=[IndexType()] * len(kept))
+        self.body = Block(arg_types=[])
         self.meaning: dict[SSAValue, IntExpr] = {}
-        for i, var in zip(kept, self.body.args, strict=True):
-            var.name_hint = old.axis_vars[i].name_hint
-            self.meaning[old.axis_vars[i]] = self.values.expr(var)
-        bindings = exprs_of(old.bindings)
-        self.axes = [
-            tir.Axis(
-                "spatial",
-                self.over_loops(old.axes.data[i].min.data),
-                self.over_loops(old.axes.data[i].extent.data),
-                self.over_loops(bindings[i]),
-            )
-            for i in kept
-        ]
+        self.axes: list[tir.Axis] = []
+        for number, kind in enumerate(old.axis_kinds):
+            if kind == "spatial":
+                self.keep_axis(number)
+
+    def keep_axis(self, number: int) -> None:
+        """Another axis, the last one: that of the old block of this number."""
+        var, old = self.old.axis_vars[number], self.old.axes.data[number]
+        binding = exprs_of(self.old.bindings)[number]
+        arg = self.body.insert_arg(IndexType(), len(self.body.args))
+        arg.name_hint = var.name_hint
+        bounds = (self.over_loops(e) for e in (old.min.data, old.extent.data, binding))
+        self.axes.append(tir.Axis(old.kind.data, *bounds))
+        self.meaning[var] = self.values.expr(arg)
 
     def over_loops(self, expr: IntExpr, by: Mapping[SSAValue, IntExpr] | None = None) -> IntExpr:
         """An expression of the old block over the new numbering; `by` replaces variables."""

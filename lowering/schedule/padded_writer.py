@@ -17,11 +17,11 @@ from ...dialects import tir
 from ...dialects.int_expr import Arg, IntExpr
 from ...dialects.nesting import enclosing
 from ...dialects.sym import Values
+from ..analysis.block_accesses import accessed_axes
 from .block_layout import own_loops, transform_block_layout
 from .block_padding import Padding, padding_of
 from .blocks import ScheduleError, stored_buffers, uses_of
 from .index_map import IndexMap
-from .inline import accessed_axes
 from .layout import Placement, constant_of, map_of, transform_layout, verify_value
 from .regions import axes_of, refresh_around, refresh_regions, replace_header
 

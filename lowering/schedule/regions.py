@@ -10,7 +10,7 @@ from ...dialects import tir
 from ...dialects.attributes import to_attribute
 from ...dialects.bounds import never_negative
 from ...dialects.int_expr import ZERO
-from ...dialects.nesting import ancestors
+from ...dialects.nesting import ancestors, enclosing, operations_in
 from ...dialects.sym import Values, exprs_of
 from ...dialects.tir.ranges import ranges_of
 from ...dialects.tir.regions import (
@@ -56,12 +56,13 @@ def regions_in(
 ) -> tuple[list[tir.BufferRegion], list[tir.BufferRegion]]:
     """The regions over `values` that a block accesses, as it would declare them.
 
-    A reduction that declares the reads of its own results goes on to do so, and regions of
-    `annotate_buffer_access` are kept, and those of memory that functions get. The order of buffers
-    is kept unless there are other ones.
+    A reduction that declares the reads of its own results goes on to do so, or not to, also where
+    it is in a block inside. Regions of `annotate_buffer_access` are kept, and those of memory that
+    functions get. The order of buffers is kept unless there are other ones.
     """
     with_results = any(b in block.write_buffers for b in block.read_buffers)
     found = infer_regions(block.body.block, values, with_results=with_results)
+    found = [r for r in found[0] if not _is_own_result(r.buffer, block)], found[1]
     passed = buffers_in_calls(block)
     reads, writes = (
         in_order(
@@ -78,6 +79,18 @@ def regions_in(
         )
     )
     return reads, writes
+
+
+def _is_own_result(buffer: SSAValue, block: tir.BlockOp) -> bool:
+    """Whether only reductions in a block, which start there, load a buffer, all undeclared."""
+    if buffer in block.read_buffers or buffer not in block.write_buffers:
+        return False
+    loads = [o for o in operations_in(block) if isinstance(o, tir.LoadOp) and o.buffer is buffer]
+    readers = [enclosing(op, tir.BlockOp) for op in loads]
+    return bool(loads) and all(
+        b is not None and b is not block and b.init is not None and buffer not in b.read_buffers
+        for b in readers
+    )
 
 
 def in_order(

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 
-from xdsl.ir import Operation
+from xdsl.ir import Block, Operation
 
 from ...dialects import tir
 from ...dialects.bounds import Interval, cases_of_minimum, interval_of, is_less, is_non_negative
@@ -97,13 +97,31 @@ def _add_parts(
         whole = RequiredRange(bounds.min.data, bounds.extent.data)
         stored = RequiredRange(stored.min * size, stored.extent * size)
         part = _within(stored, whole, values)
-        if block.axis_kinds[axis] != "spatial" and part != whole:
+        is_spatial = block.axis_kinds[axis] == "spatial"
+        if not is_spatial and part != whole and not _is_continued(block, part, whole, values):
             raise ScheduleError(f"{message}, its reductions over all of it", block)
         if part.extent.args() or parts.setdefault(axis, part) != part:
             raise ScheduleError(f"{message}, one part in each iteration of the loop", block)
         if part != whole:
             partial.add(axis)
     return partial
+
+
+def _is_continued(
+    block: tir.BlockOp, part: RequiredRange, whole: RequiredRange, values: Values
+) -> bool:
+    """Whether a reduction over parts of an axis, one after the other, begins with the first one."""
+    rest = part.min - whole.min
+    for number in sorted(rest.args()):
+        owner = values.list[number].owner
+        loop = owner.parent_op() if isinstance(owner, Block) else None
+        factor, rest = rest.split_on(Arg(number)) or (ZERO, rest)
+        if not isinstance(loop, tir.ForOp) or loop.min.data != ZERO or (factor.constant or 0) <= 0:
+            return False
+        tag = "" if loop.thread_tag is None else loop.thread_tag.data
+        if loop.kind.data not in ("serial", "unrolled") and not tag.startswith("threadIdx"):
+            return False
+    return rest == ZERO and block.init is not None
 
 
 def _quotient(index: IntExpr, ranges: Mapping[Atom, Interval]) -> tuple[Atom | None, IntExpr]:

@@ -8,6 +8,9 @@
     for i: T[i] = exp(X[i])
     for i, j in (n, 4): Y[i, j] = T[i * 4 + j]     ⇒      for i: Y[i // 4, i % 4] = exp(X[i])
 
+    for i, k: T[i] += X[i, k]
+    for i: Y[0, i] = T[i]                          ⇒      for i, k: Y[0, i] += X[i, k]
+
 Elements of the scratch buffer that are not loaded are not computed: the producer gets predicates.
 """
 
@@ -16,9 +19,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.ir import Operation, SSAValue
+from xdsl.rewriter import Rewriter
 
 from ...dialects import tir
 from ...dialects.int_expr import IntExpr
+from ...dialects.nesting import enclosing
 from ...dialects.sym import Values, exprs_of
 from ...dialects.tir.verify_access import buffer_text, uncovered_axis
 from ..analysis.block_accesses import wide_axes
@@ -47,32 +52,61 @@ def reverse_compute_inline(block: tir.BlockOp) -> None:
 
     The block must store different elements from one element each of the scratch buffer, which one
     other block defines and nothing else loads. The indices of that element determine the axes of
-    the block. Raises ScheduleError with one line otherwise.
+    the block. A block that only copies may also follow a reduction. Raises ScheduleError with one
+    line otherwise.
     """
     consumer = Definition(block, _store(block, is_complete=False), ())
     producer, load = _sole_producer(consumer)
     values = Values()
     stored = values.exprs(producer.indices, producer.operands_)
-    around = producer.parent_op()
-    assert isinstance(around, tir.BlockOp)
+    around = enclosing(producer, tir.BlockOp)
+    assert around is not None
     axes, bounds = _axes_of_element(load, block, stored)
-    copier = ScalarCopier(values, axes)
+    scratch = producer.buffer
+    if around.init is None:
+        _append(consumer, load, producer, ScalarCopier(values, axes))
+    else:
+        _accumulate_there(consumer, load)
+    _restrict(around, bounds, values)
+    erase_nest(block)
+    refresh_around([around])
+    drop_unused_buffer(scratch)
+
+
+def _append(
+    consumer: Definition, load: tir.LoadOp, producer: tir.StoreOp, copier: ScalarCopier
+) -> None:
+    """Compute what the consumer stores in the place of the producer's store."""
     loads = [op for op in consumer.ops if _is_same_load(op, load)]
     for op in loads:
         copier.scope.data[op.results[0]] = producer.value
     copier.copy_all([op for op in consumer.ops if op not in loads])
     value = copier.value(consumer.store.value)
     copier.insert_before(producer)
-    indices = copier.scope.exprs(exprs_of(consumer.store.indices), consumer.store.operands_)
-    new = tir.StoreOp(value, consumer.store.buffer, indices, values.list)
-    around.body.block.insert_op_before(new, producer)
-    _restrict(around, bounds, values)
-    scratch = producer.buffer
+    store, parent = consumer.store, producer.parent
+    assert parent is not None
+    indices = copier.scope.exprs(exprs_of(store.indices), store.operands_)
+    new = tir.StoreOp(value, store.buffer, indices, copier.scope.values.list)
+    parent.insert_op_before(new, producer)
     producer.detach()
     producer.erase()
-    erase_nest(block)
-    refresh_around([new])
-    drop_unused_buffer(scratch)
+
+
+def _accumulate_there(consumer: Definition, load: tir.LoadOp) -> None:
+    """Let a reduction accumulate in the elements that the consumer copies its results to."""
+    store, uses = consumer.store, uses_of(load.buffer)
+    accesses = [op for op in (*uses.stores, *uses.loads) if op.parent is not load.parent]
+    for access in accesses:
+        values = Values()
+        element = values.exprs(access.indices, access.operands_)
+        copier = ScalarCopier(values, _axes_of_element(load, consumer.block, element)[0])
+        indices = copier.scope.exprs(exprs_of(store.indices), store.operands_)
+        if isinstance(access, tir.LoadOp):
+            Rewriter.replace_op(access, tir.LoadOp(store.buffer, indices, values.list))
+        else:
+            Rewriter.replace_op(
+                access, tir.StoreOp(access.value, store.buffer, indices, values.list)
+            )
 
 
 def _sole_producer(consumer: Definition) -> tuple[tir.StoreOp, tir.LoadOp]:
@@ -81,17 +115,57 @@ def _sole_producer(consumer: Definition) -> tuple[tir.StoreOp, tir.LoadOp]:
     where = f"block '{block.block_name.data}'"
     for load in [op for op in consumer.ops if isinstance(op, tir.LoadOp)]:
         uses = uses_of(load.buffer)
-        owned = isinstance(load.buffer.owner, tir.AllocBufferOp) and not uses.others
-        if owned and len(uses.stores) == 1 and all(_is_same_load(u, load) for u in uses.loads):
-            around = uses.stores[0].parent_op()
-            if isinstance(around, tir.BlockOp) and all(u.parent is load.parent for u in uses.loads):
-                producer = _store(around, is_complete=True)
-                _verify_movable(consumer, around, producer.buffer)
-                return producer, load
+        if not isinstance(load.buffer.owner, tir.AllocBufferOp) or uses.others:
+            continue
+        around = _only_block(
+            [*uses.stores, *(u for u in uses.loads if u.parent is not load.parent)]
+        )
+        own = [u for u in uses.loads if u.parent is load.parent]
+        if around is None or not all(_is_same_load(u, load) for u in own):
+            continue
+        if around.init is not None:
+            producer = _accumulated(around, consumer)
+        elif len(uses.stores) == 1 and len(own) == len(uses.loads):
+            producer = _store(around, is_complete=True)
+        else:
+            continue
+        _verify_movable(consumer, around, producer.buffer)
+        return producer, load
     raise ScheduleError(
         f"expected {where} to load a scratch buffer that one block stores to and no other loads",
         block,
     )
+
+
+def _only_block(accesses: Sequence[Operation]) -> tir.BlockOp | None:
+    """The block that all accesses are in, if there is one."""
+    blocks = {enclosing(op, tir.BlockOp) for op in accesses}
+    return blocks.pop() if len(blocks) == 1 else None
+
+
+def _accumulated(block: tir.BlockOp, consumer: Definition) -> tir.StoreOp:
+    """The update of a reduction into each element of the buffer that the consumer copies.
+
+    Raises ScheduleError for a consumer that computes, and for other reductions.
+    """
+    name = consumer.block.block_name.data
+    source = consumer.store.value.owner
+    if not isinstance(source, tir.LoadOp) or consumer.ops != [source]:
+        raise ScheduleError(
+            f"expected block '{name}' to copy the result of reduction '{block.block_name.data}', "
+            "got one that computes",
+            consumer.block,
+        )
+    uses = uses_of(source.buffer)
+    update = next(s for s in uses.stores if enclosing(s, tir.InitOp) is not block.init)
+    own = [op for op in (*uses.stores, *uses.loads) if op is not source]
+    if len({(op.indices, tuple(op.operands_)) for op in own}) != 1:
+        raise ScheduleError(
+            f"expected block '{block.block_name.data}' to use one element of "
+            f"{buffer_text(source.buffer)} at a time",
+            block,
+        )
+    return _once(update, block, is_complete=True)
 
 
 def _store(block: tir.BlockOp, is_complete: bool) -> tir.StoreOp:
@@ -99,10 +173,15 @@ def _store(block: tir.BlockOp, is_complete: bool) -> tir.StoreOp:
 
     Raises ScheduleError for other blocks.
     """
-    store = sole_store(block, with_predicates=True)
+    return _once(sole_store(block, with_predicates=True), block, is_complete)
+
+
+def _once(store: tir.StoreOp, block: tir.BlockOp, is_complete: bool) -> tir.StoreOp:
+    """A store, if its block stores elements once each, or reduces to them."""
     used, extents = indices_over_axes(store, block), extents_run(block)
     is_covered = uncovered_axis(block) is None and extents is not None
-    if used is not None and is_covered and wide_axes(block) <= set(used[0]):
+    spatial = {a for a in wide_axes(block) if block.axis_kinds[a] != "reduce"}
+    if used is not None and is_covered and spatial <= set(used[0]):
         place = _place([block.axis_vars[axis] for axis in used[0]], used[1])
         assert extents is not None
         dims = [extents[axis] for axis in used[0]]

@@ -21,7 +21,7 @@ from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from ...dialects import tir
-from ...dialects.int_expr import ZERO, Arg, Atom, IntExpr, IntLike
+from ...dialects.int_expr import ONE, ZERO, Arg, Atom, IntExpr, IntLike
 from ...dialects.nesting import ancestors, operations_in
 from ...dialects.sym import exprs_of
 from ..analysis.reductions import Accumulation, identity
@@ -60,17 +60,18 @@ def rfactor(loop: tir.ForOp, factor_axis: int = 0) -> tir.BlockOp:
     plan = _plan(loop, factor_axis)
     partial = [_allocate(u.buffer, plan) for u in reversed(plan.reducer.updates)][::-1]
     made = _partial_block(plan, partial)
-    loops = [_copy_of(op) for op in [*plan.spatial, loop]]
+    loops = {op: _copy_of(op) for op in plan.loops if op is loop or op in plan.spatial}
     final = _final_block(plan, partial, loops)
+    order = list(loops.values())
     block, nest = plan.block, plan.loops[0]
     parent, place = nest.parent, block.parent
     assert parent is not None and place is not None
     place.insert_op_before(made, block)
     block.detach()
     take_over(block, final)
-    for outer, inner in zip(loops, [*loops[1:], block], strict=True):
+    for outer, inner in zip(order, [*order[1:], block], strict=True):
         outer.body.block.add_op(inner)
-    parent.insert_op_after(loops[0], nest)
+    parent.insert_op_after(order[0], nest)
     refresh_around([made, block])
     return made
 
@@ -88,6 +89,8 @@ def _plan(loop: tir.ForOp, factor_axis: int) -> _Plan:
     if loop not in own:
         raise ScheduleError(f"expected {where} to be the only statement in the loop", block)
     spatial, reduce = (_loops_bound_to(block, around, kind) for kind in ("spatial", "reduce"))
+    if loop not in (*spatial, *reduce) and loop.extent.data == ONE:
+        reduce.append(loop)
     if loop not in reduce:
         raise ScheduleError(f"expected the loop to be bound to a reduction axis of {where}", loop)
     if set(spatial) & set(reduce) or set(reduce) - set(own):
@@ -160,14 +163,18 @@ def _partial_block(plan: _Plan, partial: Sequence[SSAValue]) -> tir.BlockOp:
     new = NewBlock(old, {})
     own = new.add_axis("spatial", plan.loop, is_first=True)
     steps: dict[SSAValue, IntExpr] = {plan.loop.loop_var: own}
+    numbering, bindings = old.numbering(), exprs_of(old.bindings)
+    used = [{numbering[i] for i in binding.args()} for binding in bindings]
+    reduced = [i for i, kind in enumerate(old.axis_kinds) if kind == "reduce"]
+    factored = [i for i in reduced if plan.loop.loop_var in used[i]]
     for loop in plan.loops:
-        if loop is not plan.loop and loop not in plan.spatial:
+        if loop is not plan.loop and any(loop.loop_var in used[i] for i in factored):
             steps[loop.loop_var] = new.add_axis("reduce", loop)
-    for var, kind, binding in zip(
-        old.axis_vars, old.axis_kinds, exprs_of(old.bindings), strict=True
-    ):
-        if kind == "reduce":
-            new.meaning[var] = new.over_loops(binding, steps)
+    for number in reduced:
+        if number in factored:
+            new.meaning[old.axis_vars[number]] = new.over_loops(bindings[number], steps)
+        else:
+            new.keep_axis(number)
     if "reduce" not in [axis.kind for axis in new.axes] and not plan.reducer.is_choice:
         new.add(_single_values(plan, new, partial, own))
     else:
@@ -253,13 +260,12 @@ def _copy(
 
 
 def _final_block(
-    plan: _Plan, partial: Sequence[SSAValue], loops: Sequence[tir.ForOp]
+    plan: _Plan, partial: Sequence[SSAValue], loops: Mapping[tir.ForOp, tir.ForOp]
 ) -> tir.BlockOp:
     """The block that combines the partial results that were initialized."""
     old = plan.block
-    pairs = zip([*plan.spatial, plan.loop], loops, strict=True)
-    new = NewBlock(old, {a.loop_var: b.loop_var for a, b in pairs})
-    own = new.add_axis("reduce", loops[-1], is_first=True)
+    new = NewBlock(old, {a.loop_var: b.loop_var for a, b in loops.items()})
+    own = new.add_axis("reduce", loops[plan.loop], is_first=True)
     init = old.init
     assert init is not None
     start = ScalarCopier(new.values, new.meaning)

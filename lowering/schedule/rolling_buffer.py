@@ -21,11 +21,11 @@ from ...dialects.int_expr import ONE, ZERO, Arg, Compound, IntExpr
 from ...dialects.nesting import ancestors, enclosing, operations_in
 from ...dialects.sym import Values, exprs_of
 from ...dialects.tir.verify_access import buffer_text
+from ..analysis.block_accesses import dim_axes
 from ..analysis.independence import may_share_memory
 from .blocks import ScheduleError, loaded_buffers, loops_around, only_writer, stored_buffers
 from .compact import Part, part_of_iteration, replace_indices_of
 from .index_values import add_predicates
-from .inline import dim_axes
 from .loop_checks import loop_text
 from .regions import axes_of, refresh_around, replace_header
 from .storage import scratch_of

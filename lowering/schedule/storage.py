@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, StringAttr, i64
 from xdsl.ir import Attribute, SSAValue
-from xdsl.rewriter import Rewriter
 from xdsl.utils.hints import isa
 
 from ...dialects import tir
@@ -15,7 +14,7 @@ from ...dialects.tir.regions import EXPLICIT, explicit_regions
 from ...dialects.tir.verify_access import buffer_text
 from .annotations import annotate
 from .blocks import ScheduleError, uses_of
-from .copy_block import buffer_of, verify_scope
+from .copy_block import buffer_of, put_in_scope, verify_scope
 
 ALIGNMENTS = "buffer_dim_align"
 """The annotation of blocks with ``[buffer, dim, factor, offset]`` for each aligned dim."""
@@ -29,7 +28,7 @@ def set_scope(block: tir.BlockOp, buffer: int | str, scope: str) -> None:
     Raises ScheduleError for a parameter, and for an unknown scope.
     """
     verify_scope(scope, block)
-    _set_scope(scratch_of(block, buffer).result, StringAttr(scope))
+    put_in_scope(scratch_of(block, buffer).result, StringAttr(scope))
 
 
 def storage_align(
@@ -107,16 +106,3 @@ def scratch_of(block: tir.BlockOp, buffer: int | str) -> tir.AllocBufferOp:
     if not isinstance(old.owner, tir.AllocBufferOp):
         raise ScheduleError(f"expected {buffer_text(old)} to be a scratch buffer", block)
     return old.owner
-
-
-def _set_scope(buffer: SSAValue, scope: StringAttr) -> None:
-    """Give a buffer, and views of it, a scope."""
-    type_ = buffer.type
-    assert isinstance(type_, tir.BufferType)
-    new = Rewriter.replace_value_with_new_type(
-        buffer,
-        tir.BufferType(type_.shape, type_.element_type, type_.strides, type_.offset, scope),
-    )
-    for use in list(new.uses):
-        if isinstance(use.operation, tir.MatchBufferOp):
-            _set_scope(use.operation.result, scope)

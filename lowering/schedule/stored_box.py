@@ -11,10 +11,10 @@ from ...dialects.bounds import interval_of
 from ...dialects.int_expr import ZERO, Arg, Atom, IntExpr, IntLike
 from ...dialects.nesting import ancestors, operations_in
 from ...dialects.sym import Values, exprs_of
-from ...dialects.tir.verify_access import buffer_text
+from ...dialects.tir.verify_access import buffer_text, uncovered_axis
 from .blocks import ScheduleError
 from .index_map import IndexMap, ranges_of_dims
-from .required_ranges import keeps_in_range
+from .required_ranges import extents_run
 
 
 def verify_stores_box(block: tir.BlockOp, buffer: SSAValue) -> None:
@@ -69,7 +69,7 @@ def indices_over_axes(
 def _is_box(store: tir.StoreOp, block: tir.BlockOp) -> bool:
     """Whether the indices of a store, over axes and inner loops, cover a box."""
     found = over_variables(store, block)
-    if found is None or not keeps_in_range(block):
+    if found is None or uncovered_axis(block) is not None or extents_run(block) is None:
         return False
     dims, indices, _ = found
     ranges = ranges_of_dims(dims)
@@ -191,9 +191,10 @@ def _size(variable: SSAValue, block: tir.BlockOp) -> IntExpr:
     """How many values a variable has; raises ValueError where others decide that."""
     if variable in block.axis_vars:
         axis = block.axes.data[_number(block, variable)]
+        extents = extents_run(block)
         if axis.min.data.args() or axis.extent.data.args():
             raise ValueError
-        return axis.extent.data
+        return axis.extent.data if extents is None else extents[_number(block, variable)]
     assert isinstance(variable.owner, Block)
     loop = variable.owner.parent_op()
     if not isinstance(loop, tir.ForOp) or loop.extent.data.args():

@@ -20,10 +20,12 @@ from xdsl.ir import SSAValue
 from ...dialects import tir
 from ...dialects.int_expr import ONE, IntExpr, Sym
 from ...dialects.nesting import operations_in
+from ...dialects.tir.regions import EXPLICIT
 from ...dialects.tir.verify_access import buffer_text
 from ..substitute import substitute_symbols
+from .annotations import annotate
 from .blockize import blockize
-from .blocks import ScheduleError, function_of, statements
+from .blocks import ScheduleError, function_of
 from .match_nest import Box, Matcher, Mismatch
 from .regions import refresh_around
 
@@ -42,7 +44,8 @@ def tensorize(
 
     The body must match `description` on regions of its buffers, which are passed to
     `implementation`. TVM's ``tensorize``. Symbols that are strides of the implementation's
-    parameters get those of the buffers. Returns the block. Raises ScheduleError if they differ.
+    parameters get those of the buffers, and the block gets the annotations of its root block.
+    Returns the block. Raises ScheduleError if they differ.
     """
     if isinstance(target, tir.ForOp):
         _prepare(blockize(_copy_of(target), preserve_unit_iters), description, implementation, name)
@@ -130,11 +133,26 @@ def _replace_body(
         view = _view(param, matcher.boxes[given], matcher.values.list)
         block.body.block.add_op(view)
         param.replace_all_uses_with(view.result)
-    allocated = [op for op in body.body.block.ops if isinstance(op, tir.AllocBufferOp)]
-    for op in list(dict.fromkeys([*allocated, *statements(body).ops])):
+    root, outer = _root_of(body), list(body.body.block.ops)
+    inner = [] if root is None else list(root.body.block.ops)
+    for op in [*(op for op in outer if op is not root), *inner]:
         op.detach()
         block.body.block.add_op(op)
+    if root is not None and root.annotations is not None:
+        for key, value in root.annotations.data.items():
+            if key not in EXPLICIT.values():
+                annotate(block, key, value)
     refresh_around([block])
+
+
+def _root_of(func: tir.PrimFuncOp) -> tir.BlockOp | None:
+    """The block that only holds the statements of a function, if there is one."""
+    rest = [op for op in func.body.block.ops if not isinstance(op, tir.AllocBufferOp)]
+    match rest:
+        case [tir.BlockOp() as root] if not (root.axes.data or root.predicates.data or root.init):
+            return root
+        case _:
+            return None
 
 
 def _view(param: SSAValue, box: Box, values: Sequence[SSAValue]) -> tir.MatchBufferOp:

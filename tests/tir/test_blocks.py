@@ -60,6 +60,7 @@ CALL = """
 """
 LOOPS = """
     with T.block("root"):
+        T.block_attr({{"note": 1}})
         for j in T.vectorized({m}):
             for k, i in T.grid({k}, {n}):
                 with T.block("tile"):
@@ -251,6 +252,7 @@ def test_intrinsics_of_loops():
             matmul_relu(8, 16, 4), lambda s, b=blockize: s.tensorize(tile(s, b), "test.loops")
         )
         assert "for j_1 in T.vectorized(8):" in body(sch)
+        assert 'T.block_attr({"note": 1})' in body(sch)
         assert "T.match_buffer(A[vi_o * 4:vi_o * 4 + 4, vk_o * 2:vk_o * 2 + 2], (4, 2))" in body(
             sch
         )

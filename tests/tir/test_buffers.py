@@ -207,7 +207,7 @@ GUARDED = """
     for i in range({n}):
         with T.block("Y"):
             vi = T.axis.spatial({n}, i)
-            T.where(i < 3)
+            T.where(CONDITION)
             Y[vi] = X[vi]
 """
 VIEWED = """
@@ -265,6 +265,35 @@ START = """
 VECTORS = {"X": "({n},)", "Y": "({n},)"}
 
 
+def test_cache_write_of_the_first_elements():
+    """Only what the block stores is copied: the rest is the caller's."""
+    check_text(
+        program(GUARDED.replace("CONDITION", "i < 3"), VECTORS, n=8),
+        lambda s: s.cache_write("Y", 0, "local"),
+        """
+Y_local = T.alloc_buffer((8,), scope="local")
+for i in range(8):
+    with T.block("Y"):
+        vi = T.axis.spatial(8, i)
+        T.where(i < 3)
+        Y_local[vi] = X[vi]
+for ax0 in range(3):
+    with T.block("Y_local"):
+        v_ax0 = T.axis.spatial(3, ax0)
+        Y[v_ax0] = Y_local[v_ax0]
+""",
+        native=True,
+    )
+
+
+def test_cache_read_of_what_is_viewed():
+    """The copy has the layout of the buffer, and so has its view."""
+    sch = check_schedule(
+        program(VIEWED, VECTORS, n="n"), lambda s: s.cache_read("Y", 0, "local"), {"n": 7}
+    )
+    assert "V = T.match_buffer(X_local[vi], (1,))" in sch.mod.script()
+
+
 def test_regions_of_views():
     """A block reads the part that its view shows."""
     text = check_schedule(program(VIEWS_OF_TWO, VECTORS, n=8), lambda s: None).mod.script()
@@ -306,7 +335,7 @@ def test_regions_of_views():
             "expected block 'Y' to store every element of a box of 'Y', one at a time",
         ),
         (
-            program(GUARDED, VECTORS, n=8),
+            program(GUARDED.replace("CONDITION", "2 < i"), VECTORS, n=8),
             lambda s: s.cache_write("Y", 0, "local"),
             "expected block 'Y' to store every element of a box of 'Y', one at a time",
         ),
@@ -332,7 +361,7 @@ def test_regions_of_views():
         ),
         (
             program(VIEWED, VECTORS, n=8),
-            lambda s: s.cache_read("Y", 0, "local"),
+            lambda s: s.reindex("Y", ("read", 0)),
             "expected block 'Y' to only load and store 'X', got a view or call of it",
         ),
         (

@@ -153,3 +153,65 @@ for i in range(2):
         with T.block("S_o"):
             vi_o = T.axis.spatial(3, {tiles})
 """ in body_text(sch)
+
+
+PARTS = """
+    S = T.alloc_buffer(({n}, {m}), "float32")
+    for i, j in T.grid({n}, {m}):
+        with T.block("S"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            S[vi, vj] = X[vi, vj] * T.float32(2)
+    for j, k in T.grid({m}, {n}):
+        with T.block("Y"):
+            vj, vk = T.axis.remap("SR", [j, k])
+            with T.init():
+                Y[vj] = T.float32(0)
+            Y[vj] = Y[vj] + S[vk, vj]
+"""
+PART_BUFFERS = {"X": "({n}, {m})", "Y": "({m},)"}
+
+
+def test_a_reduction_goes_on_in_each_iteration():
+    def schedule(sch):
+        outer, _ = sch.split(sch.get_loops("S")[0], [None, 4])
+        sch.reverse_compute_at("Y", outer)
+
+    check_text(
+        program(PARTS, PART_BUFFERS, n=10, m="m"),
+        schedule,
+        """
+S = T.alloc_buffer((10, m))
+for i in range(3):
+    for i_1, j in T.grid(4, m):
+        with T.block("S"):
+            vi = T.axis.spatial(10, i * 4 + i_1)
+            vj = T.axis.spatial(m, j)
+            T.where(i * 4 + i_1 < 10)
+            S[vi, vj] = X[vi, vj] * T.float32(2)
+    for j, k in T.grid(m, 4):
+        with T.block("Y"):
+            vj = T.axis.spatial(m, j)
+            vk = T.axis.reduce(10, i * 4 + k)
+            T.where(i * 4 + k < 10)
+            with T.init():
+                Y[vj] = T.float32(0)
+            Y[vj] = Y[vj] + S[vk, vj]
+""",
+        {"m": 5},
+        native=True,
+    )
+
+
+@pytest.mark.parametrize("kind", ["parallel", "vectorize"])
+def test_a_reduction_over_parts_of_parallel_iterations(kind):
+    def schedule(sch):
+        loop = sch.get_loops("S")[0]
+        getattr(sch, kind)(loop)
+        sch.reverse_compute_at("Y", loop)
+
+    check_refused(
+        program(PARTS, PART_BUFFERS, n=10, m="m"),
+        schedule,
+        "reverse_compute_at: expected block 'Y' to load 'S' at its axes, its reductions over all "
+        "of it",
+    )

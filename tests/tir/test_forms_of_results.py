@@ -42,6 +42,18 @@ for i in T.thread_binding(4, thread="threadIdx.x"):
     )
 
 
+def test_threads_reduce_together():
+    """A GPU combines the partial results of threads; such kernels are not built here."""
+
+    def schedule(sch):
+        i, k = sch.get_loops("Y")
+        sch.bind(i, "blockIdx.x")
+        sch.bind(k, "threadIdx.x")
+
+    sch = check_schedule(program(ANNOTATED, BUFFERS), schedule, native=False)
+    assert 'for k in T.thread_binding(6, thread="threadIdx.x"):' in sch.mod.script()
+
+
 def test_partial_results_of_one_value():
     source = program(ANNOTATED, BUFFERS).replace('                T.block_attr({"note": 1})\n', "")
     check_text(

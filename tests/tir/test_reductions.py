@@ -126,6 +126,15 @@ def test_partial_results():
     )
 
 
+def test_partial_results_of_a_loop_that_no_axis_is_bound_to():
+    def schedule(s):
+        _, k = s.get_loops("Y")
+        s.rfactor(s.split(k, [None, 1], preserve_unit_iters=False)[1])
+
+    sch = check_schedule(row_sum(3, 8), schedule)
+    assert 'v_k, vi, vk = T.axis.remap("SSR", [k_1, i, k])' in body(sch)
+
+
 @pytest.mark.sampled
 @pytest.mark.parametrize("axis", [0, 1, 2, -1])
 @pytest.mark.parametrize("which", [0, 1])

@@ -147,3 +147,90 @@ for i, i_1, j in T.grid(3, 3, 6):
         Y[vi, vj] = X[vi, vj] * T.float32(2) + T.float32(1)
 """,
     )
+
+
+SUM_AND_COPY = """
+    S = T.alloc_buffer(({n}, {m}))
+    for i, j, k in T.grid({n}, {m}, 3):
+        with T.block("S"):
+            vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+            with T.init():
+                S[vi, vj] = W[vj, 0]
+            S[vi, vj] = S[vi, vj] + X[vi, vj * 3 + vk]
+    for i, j in T.grid({n}, {m}):
+        with T.block("Y"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            Y[0, vj, vi] = VALUE
+"""
+
+
+def sum_and_copy(value: str) -> str:
+    buffers = {"W": "({m}, 1)", "X": "({n}, {m} * 3)", "Y": "(1, {m}, {n})"}
+    return program(SUM_AND_COPY.replace("VALUE", value), buffers, n="n", m="m")
+
+
+def test_a_copy_of_sums():
+    check_text(
+        sum_and_copy("S[vi, vj]"),
+        lambda sch: sch.reverse_compute_inline("Y"),
+        """
+for i, j, k in T.grid(n, m, 3):
+    with T.block("S"):
+        vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+        with T.init():
+            Y[0, vj, vi] = W[vj, 0]
+        Y[0, vj, vi] = Y[0, vj, vi] + X[vi, vj * 3 + vk]
+""",
+        {"n": 3, "m": 5},
+        native=True,
+    )
+
+
+def test_what_computes_with_sums_is_refused():
+    check_refused(
+        sum_and_copy("S[vi, vj] + T.float32(1)"),
+        lambda sch: sch.reverse_compute_inline("Y"),
+        "reverse_compute_inline: expected block 'Y' to copy the result of reduction 'S', got one "
+        "that computes",
+    )
+
+
+FEW_STORED = """
+    S = T.alloc_buffer((9,))
+    for i in range(6):
+        with T.block("S"):
+            vi = T.axis.spatial((1, 7), i + 1)
+            S[vi] = X[vi] * T.float32(2)
+    for i in range(6):
+        with T.block("Y"):
+            vi = T.axis.spatial(6, i)
+            Y[vi] = S[INDEX] + T.float32(1)
+"""
+
+
+def test_what_stores_a_part():
+    """Consumers may load what is stored, and nothing else."""
+    source = program(FEW_STORED, {"X": "(9,)", "Y": "(6,)"})
+    text = """
+for i in range(6):
+    with T.block("Y"):
+        vi = T.axis.spatial(6, i)
+        Y[vi] = X[-vi + 6] * T.float32(2) + T.float32(1)
+"""
+    check_text(source.replace("INDEX", "6 - vi"), lambda sch: sch.compute_inline("S"), text)
+    unknown = """
+    S = T.alloc_buffer(({n} + {m},))
+    for i in range({n}):
+        with T.block("S"):
+            vi = T.axis.spatial({n}, i)
+            S[vi] = X[vi] * T.float32(2)
+    for i in range({m}):
+        with T.block("Y"):
+            vi = T.axis.spatial({m}, i)
+            Y[vi] = S[vi] + T.float32(1)
+"""
+    check_refused(
+        program(unknown, {"X": "({n},)", "Y": "({m},)"}, n="n", m="m"),
+        lambda sch: sch.compute_inline("S"),
+        "compute_inline: expected 'S' to be loaded where block 'S' stores",
+    )

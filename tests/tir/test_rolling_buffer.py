@@ -148,3 +148,37 @@ def test_an_input_that_is_a_ring_is_refused():
         "rolling_buffer: expected loop 'i' to compute one value for each element of 'S', which "
         "block 'R' loads",
     )
+
+
+STRIDED = """
+@T.prim_func
+def main(X: T.Buffer((1, 17), "int32"), Y: T.Buffer((1, 8), "int32")):
+    S = T.alloc_buffer((1, 17), "int32")
+    for c, i in T.grid(1, 17):
+        with T.block("S"):
+            vc, vi = T.axis.remap("SS", [c, i])
+            S[vc, vi] = X[vc, vi] * 2
+    for c, i, k in T.grid(1, 8, 3):
+        with T.block("Y"):
+            vc, vi, vk = T.axis.remap("SSR", [c, i, k])
+            with T.init():
+                Y[vc, vi] = 0
+            Y[vc, vi] = Y[vc, vi] + S[vc, vi * 2 + vk]
+"""
+
+
+def test_a_ring_in_loops_of_one_iteration():
+    """They are in no binding."""
+
+    def schedule(s):
+        c, i, _ = s.get_loops("Y")
+        c, c_1 = s.split(c, [None, 1])
+        i, i_1 = s.split(i, [None, 4])
+        s.reorder(c, i, c_1, i_1)
+        s.compute_at("S", i)
+        s.rolling_buffer("S", 0)
+
+    sch = check_schedule(STRIDED, schedule)
+    assert "T.axis.spatial(1, 0)" in sch.mod.script()
+    assert "vi = T.axis.opaque(17, i * 8 + i_1)" in sch.mod.script()
+    assert "S = T.alloc_buffer((1, 9)" in sch.mod.script()

@@ -8,6 +8,7 @@ import pytest
 import xrelax
 from xrelax import te, tir
 from xrelax.inspection import module_of, stage_text
+from xrelax.tir.schedule_analysis import get_tensorize_loop_mapping, is_output_block
 from xrelax.tir.schedule_transform import tile_with_tensor_intrin
 from xrelax.tir.tensor_intrin import arm_cpu, x86
 
@@ -101,3 +102,25 @@ def test_a_tile_of_an_unknown_intrinsic():
 def test_instruction(intrinsic, target, instruction):
     text = stage_text(module_of(product(intrinsic).mod), "asm", target=f"llvm -mtriple={target}")
     assert re.search(instruction, text)
+
+
+def test_loops_of_an_intrinsic():
+    """Those of its description, by which extents are divided or padded."""
+    intrinsic = arm_cpu.ARM_DOT_4x4_i8_SDOT_INTRIN
+    x, w = (te.placeholder((n, 8), "int8", name=name) for n, name in ((6, "X"), (10, "W")))
+    k = te.reduce_axis((0, 8), name="k")
+    y = te.compute(
+        (6, 10),
+        lambda i, j: te.sum(x[i, k].astype("int32") * w[j, k].astype("int32"), axis=k),
+        name="Y",
+    )
+    sch = tir.Schedule(te.create_prim_func([x, w, y]))
+    desc = tir.TensorIntrin.get(intrinsic).desc
+    assert is_output_block(sch, "Y")
+    assert get_tensorize_loop_mapping(sch, "Y", desc) is None
+    info = get_tensorize_loop_mapping(sch, "Y", desc, allow_padding=True)
+    assert info is not None and info.block_iter_paddings == [1, 4, 1]
+    found = [sch.get(loop).loop_var.name for loop in info.loop_map]
+    assert found == [sch.get(loop).loop_var.name for loop in sch.get_loops("Y")[1:]]
+    assert [int(tile.extent) for tile in info.loop_map.values()] == [4, 4]
+    assert list(info.desc_loop_indexer.values()) == [0, 1]

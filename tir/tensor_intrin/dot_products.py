@@ -69,6 +69,13 @@ def register_dot_products(name: str, lanes: int, lhs: str, rhs: str, out: str) -
     return name
 
 
+def description_of(name: str) -> PrimFunc:
+    """What a registered intrinsic computes."""
+    intrinsic = TensorIntrin.get(name)
+    assert intrinsic is not None
+    return intrinsic.desc
+
+
 def _function(source: str) -> PrimFunc:
     function = from_source(source)
     assert isinstance(function, PrimFunc)

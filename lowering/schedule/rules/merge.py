@@ -20,7 +20,7 @@ from ....dialects import tir
 from ....dialects.int_expr import ONE
 from ....dialects.nesting import ancestors, operations_in
 from ....dialects.sym import Values
-from ...analysis.block_accesses import has_reuse
+from ...analysis.block_accesses import accessed_axes, has_reuse
 from ..blocks import (
     ScheduleError,
     blocks_in,
@@ -32,10 +32,10 @@ from ..blocks import (
     statements,
     stored_buffers,
 )
-from ..inline import accessed_axes
 from ..primitives.schedule import Schedule
 from ..required_ranges import required_ranges
 from .lanes import choose_lanes
+from .whole_reductions import moves_whole
 
 TILE = 8
 """The maximum trip count of loops over a register tile that are unrolled."""
@@ -122,7 +122,7 @@ def _merge_into(sch: Schedule, block: tir.BlockOp, nest: Operation, target: Targ
         if loop in tried:
             continue
         tried.add(loop)
-        if not sch.applies(sch.reverse_compute_at, sch.rv(block), sch.rv(loop)):
+        if not moves_whole(sch, block, loop):
             continue
         made = loops_between(block, loop)
         if any(op.kind.data == "unrolled" for op in _loops_in(loop) if op not in made):

@@ -26,6 +26,7 @@ from .lanes import choose_lanes
 from .merge import movable_block
 from .parallelize import LEAST_TRIP_COUNT
 from .row_reductions import element_bytes, row_position
+from .whole_reductions import moves_whole
 
 GROUPS = (8, 4, 2)
 """Rows in a group, the first of which that suits is taken."""
@@ -58,7 +59,7 @@ def group_rows(sch: Schedule, func: tir.PrimFuncOp, target: Target) -> None:
         return
     group, _ = sch.split(sch.rv(row), [None, size])
     for block in blocks[1:]:
-        if not sch.applies(sch.reverse_compute_at, sch.rv(block), group):
+        if not moves_whole(sch, block, sch.loop(group)):
             return  # what is left is fused by the rules that follow
     for block in blocks:
         _schedule_rows(sch, block, sch.loop(group), size, target)

@@ -16,6 +16,7 @@ from ..blocks import blocks_in, loop_of, loops_around, loops_between, only_reade
 from ..primitives.schedule import Schedule
 from .match_contraction import Contraction
 from .storage import compact_scratch
+from .whole_reductions import moves_whole
 
 CHEAP_OPERATIONS = 8
 """The most operations of a block that is repeated for each vector of a tile."""
@@ -63,7 +64,7 @@ def move_into(
     sch: Schedule, block: tir.BlockOp, loop: tir.ForOp, lanes: int, is_unrolled: bool
 ) -> bool:
     """Move a block into a loop of its producer, vectorized, if that is possible; whether it was."""
-    if not sch.applies(sch.reverse_compute_at, sch.rv(block), sch.rv(loop)):
+    if not moves_whole(sch, block, loop):
         return False
     vectorize_tile(sch, block, loops_between(block, loop), lanes, is_unrolled)
     return True

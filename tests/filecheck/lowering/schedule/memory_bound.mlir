@@ -67,7 +67,7 @@ tir.prim_func @row_sums(%X: !tir.buffer<[4096, 1000], f32>, %Y: !tir.buffer<[409
 // CHECK:         tir.for %k in (0, 1024)
 // CHECK-NEXT:      tir.for %l in (0, 1000) vectorized {
 // CHECK-NEXT:        tir.for %k_1 in (0, 4) unrolled {
-// CHECK-NEXT:          tir.block "Y_rf" (%v_k: spatial (0, 4096) = %k * 4 + %k_1, %v_l: reduce (0, 1000) = %l)
+// CHECK-NEXT:          tir.block "Y_rf" (%v_k: spatial (0, 4096) = %k * 4 + %k_1, %vl: reduce (0, 1000) = %l)
 // CHECK:         tir.for %{{.*}} in (0, 4096) vectorized {
 // CHECK-NEXT:      tir.block "Y" (%{{.*}}: reduce (0, 4096) = %{{.*}})
 tir.prim_func @total(%X: !tir.buffer<[4096, 1000], f32>, %Y: !tir.buffer<[], f32>) {
