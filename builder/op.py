@@ -30,7 +30,6 @@ from .shapes import match_cast as match_cast
 from .shapes import prim_to_tensor as prim_to_tensor
 from .shapes import prim_value as prim_value
 from .shapes import shape_of as shape_of
-from .shapes import shape_to_tensor as shape_to_tensor
 from .shapes import tensor_to_prim as tensor_to_prim
 from .shapes import tensor_to_shape as tensor_to_shape
 

@@ -18,7 +18,6 @@ from ..dialects.relax import (
 from ..ir.expr import Expr, ShapeExpr, expression
 from ..ir.operators import to_value
 from ..ir.struct_info import to_type
-from ..lowering.graph.lower_prims import shape_tensor
 from ..te import const as number
 from ..te.expr import PrimExpr
 
@@ -57,11 +56,6 @@ def get_shape_of(expr: Any) -> Expr:
 def shape_of(expr: Any) -> Expr:
     """The shape of a tensor as a value."""
     return expression(ShapeOfOp(to_value(expr)))
-
-
-def shape_to_tensor(expr: Any) -> Expr:
-    """The dims of a shape as an int64 tensor; raises ValueError for a shape of unknown dims."""
-    return expression(shape_tensor(to_value(expr), lambda op: op.results[0]))
 
 
 def prim_to_tensor(expr: Any) -> Expr:

@@ -93,7 +93,6 @@ CALLS = frozenset(
     (
         *(name.replace("relax.", "R.", 1) for name in SPECIAL),
         *("R.call_packed", "R.call_py_func", "R.null_value", "R.prim_value"),
-        "R.shape_to_tensor",
     )
 )
 """Calls that `relax.op` has besides the operators."""

@@ -69,21 +69,6 @@ def number_tensor(value: SSAValue, emitted: Callable[[Operation], SSAValue]) -> 
     return emitted(relax.OPERATORS["relax.astype"].of([tensor], {"dtype": dtype}))
 
 
-def shape_tensor(shape: SSAValue, emitted: Callable[[Operation], SSAValue]) -> Operation:
-    """The dims of a shape as an int64 tensor of rank 1; `emitted` is as of `number_tensor`.
-
-    Raises ValueError for a shape of unknown dims.
-    """
-    type_ = shape.type
-    if not isinstance(type_, relax.ShapeType) or type_.dims is None:
-        raise ValueError(f"expected a shape of known dims, got {type_}")
-    if all(d.is_constant for d in type_.dims):
-        numbers = np.array([d.constant for d in type_.dims], "int64")
-        return relax.ConstantOp(relax.TensorData.of(numbers, "int64"))
-    dims = [number_tensor(relax.PrimValueOp(d).result, emitted) for d in type_.dims]
-    return relax.OPERATORS["relax.stack"].of(dims, {"axis": 0})
-
-
 def result_of(op: relax.OperatorOp, given: Sequence[SSAValue]) -> Operation:
     """The operation whose result is that of an operator on these values before `number_tensor`.
 

@@ -66,7 +66,6 @@ class CallParser:
             "R.TupleGetItem": self._field,
             "R.shape": shapes.shape,
             "R.shape_of": shapes.shape_of,
-            "R.shape_to_tensor": shapes.shape_to_tensor,
             "R.str": effects.string,
             "R.tensor_to_prim": shapes.tensor_to_prim,
             "R.tensor_to_shape": shapes.tensor_to_shape,

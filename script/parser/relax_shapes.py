@@ -10,7 +10,7 @@ from xdsl.ir import Operation, SSAValue
 from ...dialects import relax
 from ...dialects.relax.symbols import determined_symbols
 from ...ir.operators import prim_op
-from ...lowering.graph.lower_prims import number_tensor, shape_tensor
+from ...lowering.graph.lower_prims import number_tensor
 from ...te.arithmetic import Binary, dim_expr
 from ...te.expr import Imm, PrimExpr
 from .relax_reader import RelaxReader
@@ -49,13 +49,6 @@ class ShapeCallParser:
         """``R.prim_to_tensor(x)``."""
         (value,) = self._arguments(node, ("expr",))
         return self.function.emit(relax.PrimToTensorOp(self.function.value(value)), node)
-
-    def shape_to_tensor(self, node: ast.Call) -> SSAValue:
-        """``R.shape_to_tensor(s)``."""
-        (value,) = self._arguments(node, ("expr",))
-        operand = self.function.value(value)
-        op = shape_tensor(operand, lambda op: self.function.emit(op, node))
-        return self.function.emit(op, node)
 
     def tensor_to_prim(self, node: ast.Call) -> SSAValue:
         """``R.tensor_to_prim(t)``."""

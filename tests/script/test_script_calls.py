@@ -89,7 +89,10 @@ def test_forms_of_calls(sugared, plain):
         ("R.func_attr({'global_symbol': 'main'}); y = x", "expected a private function without"),
         ("y = R.null_value(1)", r"expected R.null_value\(\) without arguments"),
         ("y = R.TupleGetItem(x)", "expected R.TupleGetItem"),
-        ("y = R.shape_to_tensor(x)", "expected a shape of known dims, got !relax.tensor"),
+        (
+            "y = R.shape_to_tensor(x)",
+            "to be a tuple of ints or expressions of symbols, got !relax.tensor",
+        ),
         ("y = R.prim_value(x)", "expected a number or an integer over symbols, got 'x'"),
         ("y: R.Prim('int8') = 400", "expected numbers of int8, got 400"),
         ("y: R.Prim('float32') = T.int64()", "expected a symbol to be an int64 scalar, got "),
