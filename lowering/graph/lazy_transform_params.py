@@ -102,7 +102,13 @@ def _give_after_last_use(
 ) -> None:
     outputs = take_outputs(func)
     inline = {v: p for v, p in outputs.items() if isinstance(v.owner, INLINE)}
-    for op, ended in _last_uses(func).items():
+    last_uses = _last_uses(func)
+    used = {value for ended in last_uses.values() for value in ended}
+    start = InsertPoint.at_start(func.body.block)
+    for value, places in outputs.items():
+        if value not in used and value not in inline:  # a parameter that is only returned
+            _give(name, params, value, places, start)
+    for op, ended in last_uses.items():
         point = InsertPoint.after(op)
         for value in ended:
             if value in outputs and value not in inline:

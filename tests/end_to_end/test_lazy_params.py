@@ -45,6 +45,18 @@ def test_registered_functions_load_and_store():
         np.testing.assert_array_equal(stored[index], expected)
 
 
+def test_inputs_that_are_only_returned():
+    function = from_source("""
+@R.function
+def transform_params(x: R.Tensor((4,), "float32"), a: R.Tensor((4,), "float32")):
+    R.func_attr({"num_input": 1})
+    return (a, x)
+""")
+    module = relax.transform.LazyTransformParams()(tvm.IRModule.from_expr(function))
+    stores = [line.split(" = ")[1] for line in module.script().splitlines() if "set_item" in line]
+    assert stores == ['R.call_packed("set_item", gv, x)', 'R.call_packed("set_item", gv3, a)']
+
+
 def test_functions_of_the_caller():
     function = from_source("""
 @R.function
