@@ -17,7 +17,8 @@ and after a convolution by a constant weight, which is scaled, together with its
 `fold-constant` then folds the operators on constants. Scales and shifts of float16 and bfloat16 are
 float32, as what they are applied to, and weights in these dtypes, which would lose precision, are
 not scaled. With `norms` other batch normalizations are decomposed too, as `decompose_norms.py`
-says. TVM's ``DecomposeOpsForInference``.
+says. Markers that only gradients read, such as ``relax.grad.no_grad``, go. TVM's
+``DecomposeOpsForInference``.
 """
 
 from __future__ import annotations
@@ -44,6 +45,7 @@ from ...dialects.relax.operators.conversion import accumulator
 from ...dialects.relax.operators.convolution import ForwardConvolutionOp
 from ...dialects.relax.operators.elementwise import AddOp
 from ...dialects.relax.operators.layouts import has_plain_layouts
+from ...dialects.relax.operators.markers import GradientMarkerOp
 from .decompose_norms import chosen_functions, decompose_norms
 from .fold_constant import is_computed_from_constants
 from .written import Written, touches, written_values
@@ -97,6 +99,18 @@ def _scale_and_shift(norm: BatchNormOp, build: _Builder) -> tuple[SSAValue, SSAV
     scale = build.emit("divide", gamma, spread)
     moved = build.emit("multiply", build.wide(norm.moving_mean), scale)
     return scale, build.emit("subtract", beta, moved)
+
+
+@dataclass
+class DropGradientMarkers(RewritePattern):
+    """Replace a marker that only gradients read by its operand, if no call may write either."""
+
+    written: Written
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: GradientMarkerOp, rewriter: PatternRewriter) -> None:
+        if not touches(op, self.written):
+            rewriter.replace(op, [], [op.operands[0]])
 
 
 class DropStatistics(RewritePattern):
@@ -215,7 +229,8 @@ def _behind(layout: str, letter: str) -> int:
 class DecomposeOpsForInferencePass(ModulePass):
     """Decompose batch normalizations with constants, and scale the convolutions before them.
 
-    With `norms` those of other values are decomposed too; `func_name` names the only function.
+    With `norms` those of other values are decomposed too. Markers that only gradients read go.
+    `func_name` names the only function.
     """
 
     name = "decompose-ops-for-inference"
@@ -223,7 +238,8 @@ class DecomposeOpsForInferencePass(ModulePass):
     norms: bool = False
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        patterns = (DropStatistics(), DecomposeBatchNorm(written_values(op)))
+        written = written_values(op)
+        patterns = (DropGradientMarkers(written), DropStatistics(), DecomposeBatchNorm(written))
         for func in chosen_functions(op, self.func_name):
             for pattern in patterns:
                 walker = PatternRewriteWalker(pattern, apply_recursively=False)

@@ -1,7 +1,6 @@
 """`normalize`: replace calls of PrimFuncs by name by `call_tir`; check calls and kernels.
 
-Marks of last uses, and those that only gradients read, are removed. Objects become arguments of
-calls, see `object_calls`.
+Marks of last uses are removed. Objects become arguments of calls, see `object_calls`.
 
 ::
 
@@ -27,7 +26,6 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
 from ...dialects import relax, tir
-from ...dialects.relax.operators.markers import GradientMarkerOp
 from ...dialects.relax.type_relations import forget_symbols, says_less
 from ..analysis.independence import conflict_of
 from ..functions import call_graph, functions_by_name, graph_functions
@@ -86,14 +84,6 @@ def remove_kills(module: ModuleOp) -> None:
                     Rewriter.replace_op(op, relax.TupleOp([]))
 
 
-def remove_gradient_markers(module: ModuleOp) -> None:
-    """Replace markers that only gradients read by their operands."""
-    for func in graph_functions(module):
-        for op in list(func.walk()):
-            if isinstance(op, GradientMarkerOp):
-                Rewriter.replace_op(op, [], [op.operands[0]])
-
-
 def refine_results(module: ModuleOp) -> None:
     """Let functions state all that is known of their results, except where calls state less."""
     called = set(chain.from_iterable(call_graph(functions_by_name(module)).values()))
@@ -117,7 +107,6 @@ class NormalizePass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         resolve_names(op)
         remove_kills(op)
-        remove_gradient_markers(op)
         verify_calls(op)
         call_objects(op)
         refine_results(op)

@@ -160,3 +160,26 @@ relax.func @short_floats(%x: !relax.tensor<[n, 1, 4], f16>) -> !relax.tensor<[n,
   %1 = relax.tuple_get_item %0[0] : tuple<!relax.tensor<[n, 1, 2], f16>, !relax.tensor<[1], f16>, !relax.tensor<[1], f16>> -> !relax.tensor<[n, 1, 2], f16>
   relax.return %1 : !relax.tensor<[n, 1, 2], f16>
 }
+
+// -----
+
+// Markers that only gradients read are removed, except where a call may write their memory.
+
+// CHECK-LABEL: relax.func @marks
+// CHECK-NEXT:    %b = relax.exp %x
+// CHECK-NEXT:    relax.return %b
+relax.func @marks(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
+  %a = relax.grad.start_checkpoint %x : !relax.tensor<[n], f32> -> !relax.tensor<[n], f32>
+  %b = relax.exp %a : !relax.tensor<[n], f32> -> !relax.tensor<[n], f32>
+  %c = relax.grad.end_checkpoint %b : !relax.tensor<[n], f32> -> !relax.tensor<[n], f32>
+  %d = relax.grad.no_grad %c : !relax.tensor<[n], f32> -> !relax.tensor<[n], f32>
+  relax.return %d : !relax.tensor<[n], f32>
+}
+
+// CHECK-LABEL: relax.func impure @written
+// CHECK:         relax.grad.no_grad
+relax.func impure @written(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
+  %a = relax.grad.no_grad %x : !relax.tensor<[n], f32> -> !relax.tensor<[n], f32>
+  %0 = relax.call_packed "change"(%a) : (!relax.tensor<[n], f32>) -> tuple<>
+  relax.return %x : !relax.tensor<[n], f32>
+}

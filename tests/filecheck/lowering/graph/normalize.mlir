@@ -89,21 +89,6 @@ tir.prim_func @scratch(%X: !tir.buffer<[n], f32>, %Y: !tir.buffer<[n, n], f32>, 
 
 // -----
 
-// Marks that only gradients read are removed.
-
-// CHECK-LABEL: relax.func @marks
-// CHECK-NEXT:    %b = relax.exp %x
-// CHECK-NEXT:    relax.return %b
-relax.func @marks(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
-  %a = relax.grad.start_checkpoint %x : !relax.tensor<[n], f32> -> !relax.tensor<[n], f32>
-  %b = relax.exp %a : !relax.tensor<[n], f32> -> !relax.tensor<[n], f32>
-  %c = relax.grad.end_checkpoint %b : !relax.tensor<[n], f32> -> !relax.tensor<[n], f32>
-  %d = relax.grad.no_grad %c : !relax.tensor<[n], f32> -> !relax.tensor<[n], f32>
-  relax.return %d : !relax.tensor<[n], f32>
-}
-
-// -----
-
 // Functions that are parameters are called by one of the runtime, in order if they are impure, and
 // objects are cast by another one.
 
