@@ -35,15 +35,16 @@ class CastResolver(TypeRefresher):
         super().op(op)
 
     def branch(self, block: Block) -> None:
-        values = dict(self.values)
+        values, read = dict(self.values), set(self.read)
         super().branch(block)
-        self.values = values
+        self.values, self.read = values, read
 
     def cast(self, op: relax.MatchCastOp) -> None:
         """Let the symbols that a cast declares be the dims of its operand."""
         wanted = op.result.type
+        symbols = determined_symbols([wanted])
         if isinstance(op.value.owner, relax.TensorToShapeOp):
-            self.read.update(determined_symbols([wanted]))
+            self.read.update(symbols)
         own = {
             atom.name: value
             for dim, value in reversed(list(paired_dims(wanted, op.value.type)))
@@ -51,5 +52,6 @@ class CastResolver(TypeRefresher):
             and atom.name not in self.declared
             and atom.name not in self.read
         }
+        self.read.update(s for s in symbols if s not in own)  # later casts compare with these
         self.values |= own
         set_type(op.result, substituted(wanted, own))

@@ -81,3 +81,17 @@ relax.func @symbols(%x: !relax.tensor<[m, n], f32>) -> !relax.tensor<rank 2, f32
   %s = relax.add %z, %z : !relax.tensor<[o, 4], f32>, !relax.tensor<[o, 4], f32> -> !relax.tensor<[o, 4], f32>
   relax.return %s : !relax.tensor<[o, 4], f32>
 }
+
+// -----
+
+// A symbol that is the dim of a tensor of unknown shape is compared by later casts, which stay.
+
+// CHECK-LABEL: relax.func @compared
+// CHECK-NEXT:    relax.match_cast %y : !relax.tensor<rank 1, f32> -> !relax.tensor<[a], f32>
+// CHECK-NEXT:    relax.match_cast %x : !relax.tensor<[n], f32> -> !relax.tensor<[a], f32>
+relax.func @compared(%x: !relax.tensor<[n], f32>, %y: !relax.tensor<rank 1, f32>) -> !relax.tensor<rank 1, f32> {
+  %u = relax.match_cast %y : !relax.tensor<rank 1, f32> -> !relax.tensor<[a], f32>
+  %v = relax.match_cast %x : !relax.tensor<[n], f32> -> !relax.tensor<[a], f32>
+  %s = relax.add %u, %v : !relax.tensor<[a], f32>, !relax.tensor<[a], f32> -> !relax.tensor<[a], f32>
+  relax.return %s : !relax.tensor<[a], f32>
+}
