@@ -19,14 +19,16 @@ The functions are registered by `runtime.builtins`.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Set
 from typing import cast
 
 from xdsl.dialects.builtin import ModuleOp, TupleType
-from xdsl.ir import Attribute, TypeAttribute
+from xdsl.ir import Attribute, SSAValue, TypeAttribute
 from xdsl.rewriter import Rewriter
 
 from ...dialects import relax
 from ...dialects.diagnostics import Diagnostic
+from ...dialects.relax.cast_types import parameter_types
 from ...dialects.relax.symbols import declared_in, determined_symbols
 from ...dialects.relax.types import type_symbols
 from ..functions import graph_functions
@@ -37,17 +39,25 @@ INVOKE, VALUE_OF = "vm.builtin.invoke_closure", "vm.builtin.value_of"
 def call_objects(module: ModuleOp) -> None:
     """Replace the casts of objects and the calls of function parameters, in place.
 
-    Raises Diagnostic with one line for a cast to a type with a dim that is not known before.
+    Casts stay of parameters that they say the type of, see `cast_types`. Raises Diagnostic with one
+    line for a cast to a type with a dim that is not known before.
     """
     for func in graph_functions(module):
+        types: dict[SSAValue, Attribute] = {}
+        types.update(zip(func.params, parameter_types(func), strict=True))
+        casts = [op for op in func.walk() if isinstance(op, relax.MatchCastOp)]
+        known = declared_in(func.body.block) - {s for op in casts for s in _own(op)}
+        known |= set(func.declared_symbols())
         for op in list(func.walk()):
             match op:
                 case relax.InvokeOp() if not isinstance(op.callee.owner, relax.LocalFuncOp):
                     is_impure = cast("relax.FuncType", op.callee.type).impure
                     kind = relax.CallPackedOp if is_impure else relax.CallPurePackedOp
                     Rewriter.replace_op(op, kind(INVOKE, op.operands, op.result.type))
-                case relax.MatchCastOp() if _is_taken_out(op):
-                    _require_known(func, op)
+                case relax.MatchCastOp() if not _is_taken_out(op, types):
+                    known.update(_own(op))
+                case relax.MatchCastOp():
+                    _require_known(op, known)
                     call = relax.CallPurePackedOp(VALUE_OF, [op.value], op.result.type)
                     call.location = op.location
                     Rewriter.replace_op(op, call)
@@ -58,14 +68,13 @@ def call_objects(module: ModuleOp) -> None:
                 Rewriter.replace_value_with_new_type(param, type_)
 
 
-def _is_taken_out(op: relax.MatchCastOp) -> bool:
-    is_object = isinstance(op.value.type, relax.ObjectType)
+def _is_taken_out(op: relax.MatchCastOp, types: Mapping[SSAValue, Attribute]) -> bool:
+    is_object = isinstance(types.get(op.value, op.value.type), relax.ObjectType)
     return is_object and not isinstance(op.result.type, relax.ObjectType)
 
 
-def _require_known(func: relax.FuncOp, op: relax.MatchCastOp) -> None:
+def _require_known(op: relax.MatchCastOp, known: Set[str]) -> None:
     name = op.value.name_hint or "an object"
-    known = {*func.declared_symbols(), *(declared_in(func.body.block) - set(_own(op)))}
     for symbol in sorted(type_symbols(op.result.type) - known):
         raise Diagnostic(
             f"expected known dims in the match_cast of '{name}', an object, got {symbol}", op
