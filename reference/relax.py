@@ -210,7 +210,7 @@ def _invoke(graph: Graph, op: relax.InvokeOp) -> None:
 
 def _match_cast(graph: Graph, op: relax.MatchCastOp) -> None:
     name, value = op.value.name_hint or "a value", graph.values[op.value]
-    if isinstance(op.value.type, relax.ObjectType):
+    if isinstance(op.value.type, relax.ObjectType) and isinstance(op.value.owner, Operation):
         value = returned(graph, name, op.result.type, value)
     try:
         bind_values([name], [op.result.type], [value], graph.symbols)

@@ -22,7 +22,7 @@ from __future__ import annotations
 from typing import cast
 
 from xdsl.dialects.builtin import ModuleOp, TupleType
-from xdsl.ir import Attribute, TypeAttribute
+from xdsl.ir import Attribute, Block, TypeAttribute
 from xdsl.rewriter import Rewriter
 
 from ...dialects import relax
@@ -59,8 +59,10 @@ def call_objects(module: ModuleOp) -> None:
 
 
 def _is_taken_out(op: relax.MatchCastOp) -> bool:
+    """Whether a cast takes a value out of an object; entries check those of parameters."""
     is_object = isinstance(op.value.type, relax.ObjectType)
-    return is_object and not isinstance(op.result.type, relax.ObjectType)
+    is_param = isinstance(op.value.owner, Block)
+    return is_object and not is_param and not isinstance(op.result.type, relax.ObjectType)
 
 
 def _require_known(func: relax.FuncOp, op: relax.MatchCastOp) -> None:
