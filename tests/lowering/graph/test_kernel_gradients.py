@@ -52,6 +52,9 @@ def test_gradient_of_a_kernel():
     assert tvm.ir.structural_equal(mod, again)
     call = again["main"].body.blocks[0].bindings[0].value
     assert call.attrs["te_grad_kwargs"] == {"k": 3.0}
+    unsigned = from_source(mod.script().replace('{"k": 3.0}', '{"k": T.uint8(200)}'))
+    assert tvm.ir.structural_equal(unsigned, from_source(unsigned.script()))
+    assert "T.uint8(200)" in unsigned.script()
     adjoint = relax.transform.Gradient("main")(again)
     x, y = (np.random.default_rng(s).standard_normal((5, 2)) for s in range(2))
     loss, (by_x, by_y) = relax.build(adjoint, check=True)["main_adjoint"](x, y)
