@@ -100,3 +100,6 @@ def test_recomputation_needs_less_memory():
     np.testing.assert_array_equal(results[0][1], results[1][1])
     assert results[0][0] == results[1][0]
     assert sizes[1] < 0.8 * sizes[0]
+    for segments in ([1, 2], [0, 4, 2], []):
+        with pytest.raises(ValueError, match="expected segments that increase from 0 to 8, got "):
+            chain(segments)
