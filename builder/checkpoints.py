@@ -45,14 +45,17 @@ def emit_checkpoint_sequential(
 
     `segments` is the least number of equal ones, or has the number of the first function of each.
     With `checkpoint_last` the last one is recomputed too. Raises ValueError with one line for more
-    segments than functions. `torch.utils.checkpoint.checkpoint_sequential`.
+    segments than functions, and for numbers that do not increase from 0.
+    `torch.utils.checkpoint.checkpoint_sequential`.
     """
     builder, count = _builder(), len(functions)
     if isinstance(segments, int):
         if not 1 <= segments <= count:
             raise ValueError(f"expected 1 to {count} segments, got {segments}")
         segments = range(0, count, count // segments)
-    starts = [start for start in segments if start < count]
+    starts = [start for start in segments if start != count]
+    if not starts or starts[0] != 0 or starts != sorted({*starts}) or starts[-1] > count:
+        raise ValueError(f"expected segments that increase from 0 to {count}, got {segments}")
     value: Any = input
     for start, end in zip(starts, [*starts[1:], count], strict=True):
         part = _chain(functions[start:end])

@@ -142,6 +142,8 @@ def prim_op(
     given = getattr(value, "value", value)  # of an expression that is a number
     if not isinstance(given, bool | int | float | np.generic):
         return relax.PrimValueOp(dim_of(value))
+    if type(value) is int:
+        dtype = dtype or "int64"
     data = constant_data(given, dtype or str(getattr(value, "dtype", np.asarray(given).dtype)))
     if data.dtype == "int64":
         return relax.PrimValueOp(int(data.values))

@@ -9,9 +9,8 @@ from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FloatAttr, IntegerA
 from xdsl.ir import Attribute
 
 from ..dialects.attributes import from_attribute, to_attribute
-from ..dialects.dtypes import dtype_name, is_float
+from ..dialects.dtypes import dtype_name, element_type, is_float
 from .arithmetic import Imm, const
-from .emit import ssa_type
 
 
 def dictionary(value: Any) -> DictionaryAttr:
@@ -30,9 +29,9 @@ def attribute(value: Any) -> Attribute:
         case list() | tuple():
             return ArrayAttr([attribute(v) for v in cast("Sequence[Any]", value)])
         case Imm() if is_float(value.dtype):
-            return FloatAttr(float(value.value), cast(Any, ssa_type(value.dtype)))
+            return FloatAttr(float(value.value), cast(Any, element_type(value.dtype)))
         case Imm():
-            return IntegerAttr(int(value.value), cast(Any, ssa_type(value.dtype)))
+            return IntegerAttr(int(value.value), cast(Any, element_type(value.dtype)))
         case _:
             return to_attribute(value)
 

@@ -60,7 +60,9 @@ def labels(imported: GraphImport, module: ModuleOp) -> list[Label]:
 
 
 def _label(imported: GraphImport, op: Computes) -> Label:
-    node = imported.origins[op]
+    node = imported.origins.get(op)
+    if node is None:  # a number among the outputs as a tensor
+        return Label("output", "", False)
     stack: dict[str, tuple[str, Any]] = node.meta.get("nn_module_stack") or {}
     module = [path for path, _ in stack.values()][-1] if stack else ""
     is_value = _operation(imported.values.get(node)) is op

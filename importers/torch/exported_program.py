@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import torch
 from torch import fx
@@ -35,7 +35,7 @@ from .registry import (
     overload_name,
 )
 from .returned import with_sizes
-from .shapes import Symbols, dim_names, shape_env_of
+from .shapes import Symbols, depends_on_data, dim_names, shape_env_of
 from .source_lines import place
 
 _WEIGHTS = (InputKind.PARAMETER, InputKind.BUFFER, InputKind.CONSTANT_TENSOR)
@@ -85,8 +85,12 @@ def from_exported_program(
     return IRModule(given.module())
 
 
-COMPUTED = (torch.Tensor, torch.SymFloat, torch.SymBool)
-"""PyTorch's types of outputs that are tensors in the module."""
+def is_computed(value: Any) -> bool:
+    """Whether an output is a tensor in the module: all but sizes that follow from shapes."""
+    if isinstance(value, torch.SymInt):
+        symbols: set[Any] = cast(Any, value).node.expr.free_symbols
+        return any(depends_on_data(str(s)) for s in symbols)
+    return isinstance(value, torch.Tensor | torch.SymFloat | torch.SymBool)
 
 
 class Output(NamedTuple):
@@ -180,9 +184,9 @@ class Program:
 
     @property
     def results(self) -> list[fx.Node]:
-        """The outputs that the graph computes: tensors, floats and conditions."""
+        """The outputs that the graph computes: tensors, and numbers and conditions from them."""
         nodes = [o.node for o in self.outputs if o.node is not None]
-        return [n for n in nodes if isinstance(n.meta.get("val"), COMPUTED)]
+        return [n for n in nodes if is_computed(n.meta.get("val"))]
 
     def weights(self, results: Sequence[fx.Node]) -> dict[fx.Node, relax.TensorData]:
         """The data of parameters, buffers and tensor constants that results depend on."""

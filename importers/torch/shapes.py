@@ -146,7 +146,7 @@ _UNLIMITED = 1 << 40
 def upper_bound(shape_env: Any, symbol: sympy.Symbol) -> Any:
     """The largest value of a size that depends on data by `torch._check`s; None without a limit."""
     known: Any = shape_env.var_to_range.get(symbol)
-    if known is not None and int(known.lower) < 0:
+    if known is not None and known.lower < 0:
         return None
     for check in shape_env.deferred_runtime_asserts.get(symbol, ()):
         found = _limit(check.expr, symbol)

@@ -12,7 +12,7 @@ from torch.utils import _pytree as pytree
 from ...dialects.int_expr import IntExpr
 from ...runtime.arguments import bind_names
 from .composed_dims import symbol_sources
-from .exported_program import COMPUTED, Program, argument_names, structures
+from .exported_program import Program, argument_names, is_computed, structures
 from .tensors import as_argument, complex_tensor
 
 
@@ -50,7 +50,7 @@ class Signature:
         fields = self._in_spec.child(0).children()
         plain = len(self._leaves) == self._count and all(f.is_leaf() for f in fields)
         plain = plain and all(leaf.is_parameter and not leaf.dtype for leaf in self._leaves)
-        returned = all(is_computed and value is None for is_computed, value in self._outputs)
+        returned = all(computed and value is None for computed, value in self._outputs)
         return plain and returned
 
     def tensors(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Any]:
@@ -86,8 +86,8 @@ class Signature:
         """The results in the structure of the model's output."""
         leaves: list[Any] = []
         remaining = iter(results)
-        for is_computed, value in self._outputs:
-            if is_computed:
+        for computed, value in self._outputs:
+            if computed:
                 result = next(remaining)
                 leaves.append(result if value is None else value(result))
             elif isinstance(value, IntExpr):
@@ -117,6 +117,9 @@ def _complex_dtype(value: Any) -> torch.dtype | None:
     return value.dtype if isinstance(value, torch.Tensor) and value.is_complex() else None
 
 
+_NUMBERS: dict[Any, Any] = {torch.SymInt: int, torch.SymFloat: float, torch.SymBool: bool}
+
+
 def _outputs(program: Program) -> list[tuple[bool, Any]]:
     """For each leaf of the output, whether the function computes it.
 
@@ -128,8 +131,8 @@ def _outputs(program: Program) -> list[tuple[bool, Any]]:
         result = None if node is None else node.meta.get("val")
         if isinstance(result, torch.Tensor):
             found.append((True, complex_tensor if result.is_complex() else None))
-        elif isinstance(result, COMPUTED):
-            found.append((True, float if isinstance(result, torch.SymFloat) else bool))
+        elif is_computed(result):
+            found.append((True, _NUMBERS[type(result)]))
         elif isinstance(result, torch.SymInt):
             found.append((False, program.symbols.expr(result)))
         else:

@@ -6,6 +6,8 @@ import ast
 import operator
 from typing import Any, TypeAlias
 
+from xdsl.ir import SSAValue
+
 from ...dialects.tir import HandleType
 from ...te.arithmetic import binary, const
 from ...te.expr import Imm, PrimExpr
@@ -98,15 +100,23 @@ class ExprParser(ExprReader):
         script = as_script_name(value)
         return value if script is None else script
 
+    def _operand(self, node: ast.expr) -> Any:
+        """An operand of Python's operators, which say nothing of values that a graph computes."""
+        value = self.scalar(node)
+        if isinstance(value, SSAValue):
+            shown = ast.unparse(node)
+            raise self.error(node, f"expected a number, got '{shown}', a value of the graph")
+        return value
+
     def _eval_BinOp(self, node: ast.BinOp) -> Any:
-        lhs, rhs = self.scalar(node.left), self.scalar(node.right)
+        lhs, rhs = self._operand(node.left), self._operand(node.right)
         op = _BINARY.get(type(node.op))
         if op is None:
             raise self.error(node, "expected one of the operators + - * / // % ** & | ^ << >>")
         return _combine(op, lhs, rhs)
 
     def _eval_UnaryOp(self, node: ast.UnaryOp) -> Any:
-        value = self.scalar(node.operand)
+        value = self._operand(node.operand)
         match node.op:
             case ast.USub():
                 return -value
@@ -118,7 +128,7 @@ class ExprParser(ExprReader):
                 return ~value
 
     def _eval_BoolOp(self, node: ast.BoolOp) -> Any:
-        values = [self.scalar(n) for n in node.values]
+        values = [self._operand(n) for n in node.values]
         if not any(isinstance(v, PrimExpr) for v in values):
             return all(values) if isinstance(node.op, ast.And) else any(values)
         result = boolean(values[0])
@@ -127,7 +137,7 @@ class ExprParser(ExprReader):
         return result
 
     def _eval_Compare(self, node: ast.Compare) -> Any:
-        operands = [self.scalar(n) for n in (node.left, *node.comparators)]
+        operands = [self._operand(n) for n in (node.left, *node.comparators)]
         parts: list[Any] = []
         for op, lhs, rhs in zip(node.ops, operands, operands[1:], strict=False):
             if type(op) not in _COMPARE:
@@ -138,7 +148,7 @@ class ExprParser(ExprReader):
         return all(parts)
 
     def _eval_IfExp(self, node: ast.IfExp) -> Any:
-        test = self.scalar(node.test)
+        test = self._operand(node.test)
         if not isinstance(test, PrimExpr) or isinstance(test, Imm):
             return self.eval(node.body if test else node.orelse)
         return if_then_else(test, self.expr(node.body), self.expr(node.orelse))

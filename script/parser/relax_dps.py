@@ -126,10 +126,8 @@ class DPSCallParser:
 
     def argument(self, node: ast.expr) -> SSAValue:
         """An argument of a registered function; a number is one of the graph, and no tensor."""
-        is_literal = isinstance(node, ast.Constant | ast.UnaryOp | ast.Name)
-        found = self.exprs.eval(node) if is_literal else None
-        if isinstance(found, bool | int | float):
-            op = prim_op(found, None, lambda op: self.function.emit(op, node))
+        if self.function.is_number(node):
+            op = prim_op(self.exprs.eval(node), None, lambda op: self.function.emit(op, node))
             return self.function.emit(op, node)
         return self.function.value(node)
 

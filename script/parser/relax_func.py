@@ -211,7 +211,7 @@ class RelaxFuncParser(RelaxReader):
 
     def _number(self, annotated: Attribute, node: ast.expr) -> SSAValue:
         """A value, a literal as a scalar where the annotation says so."""
-        if isinstance(annotated, relax.PrimType) and isinstance(node, ast.Constant | ast.UnaryOp):
+        if isinstance(annotated, relax.PrimType) and self.is_number(node):
             return self.values.calls.number(node, annotated.dtype)
         return self.value(node)
 

@@ -33,6 +33,10 @@ class ExternName(str):
 EXTERNAL = ("R.ExternFunc", "R.extern", "R.str")
 
 
+_NUMBER = ast.Constant | ast.Name | ast.UnaryOp | ast.unaryop | ast.expr_context
+"""The nodes of a number that may be a name's."""
+
+
 class NotOutput:
     """A variable that its dataflow block does not output, as seen outside."""
 
@@ -84,6 +88,14 @@ class RelaxReader(ABC):
     def emit(self, op: Any, node: ast.AST) -> SSAValue:
         """Append an operation and take its result."""
         return self.add(op, node).results[0]
+
+    def is_number(self, node: ast.expr) -> bool:
+        """Whether a node is a number of Python, or a name for one, perhaps with a sign."""
+        parts = list(ast.walk(node))
+        if not all(isinstance(n, _NUMBER) for n in parts):
+            return False
+        found = [self.exprs.eval(n) for n in parts if isinstance(n, ast.Constant | ast.Name)]
+        return all(isinstance(value, bool | int | float) for value in found)
 
     def path(self, node: ast.AST) -> str:
         """The script path that a call calls, in today's spelling; empty for anything else."""

@@ -122,7 +122,7 @@ def read(x: Any, n: Any) -> Any:
     size = n.item()
     torch._check(size >= 0)
     torch._check(size <= x.shape[0])
-    return torch.arange(size) * 2, torch.zeros(size, 3) + x.sum()
+    return torch.arange(size) * 2, torch.zeros(size, 3) + x.sum(), size
 
 
 def test_a_number_as_a_size() -> None:
@@ -140,6 +140,11 @@ def test_floats_read_from_tensors() -> None:
         return x.half() * mean, x * (mean / 3 + 1), mean, mean * 2
 
     check(scaled, (numbers(5, 4),), (torch.zeros(5, 4),))
+
+    def raised(x: Any, y: Any) -> Any:
+        return y.item(), y + 1, (x + 9) ** y.item()
+
+    check(raised, (numbers(5), torch.tensor(1 / 3, dtype=torch.float64)))
 
 
 def test_two_masks_that_select_equally_many() -> None:
@@ -167,8 +172,9 @@ def test_numbers_without_a_limit() -> None:
     def unlimited(n: Any) -> Any:
         return torch.zeros(n.item())
 
-    with pytest.raises(UnsupportedError, match=r"call torch\._check\(0 <= n\)"):
-        xrelax.compile(Function(unlimited), (torch.tensor(3),))
+    for model in (unlimited, torch.Tensor.item):
+        with pytest.raises(UnsupportedError, match=r"call torch\._check\(0 <= n\)"):
+            xrelax.compile(Function(model), (torch.tensor(3),))
 
 
 def test_a_model_after_a_choice_of_tokens() -> None:

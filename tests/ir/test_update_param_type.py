@@ -35,6 +35,15 @@ def test_types_follow():
     tvm.ir.assert_structural_equal(update((64, 16)), expected)
 
 
+def test_other_dtypes():
+    def half(var):
+        return relax.TensorStructInfo(var.struct_info.shape, "float16")
+
+    updated = relax.transform.UpdateParamType(half)(from_source(MODULE))
+    expected = from_source(MODULE.replace("float32", "float16"))
+    tvm.ir.assert_structural_equal(updated, expected)
+
+
 def test_operators_refuse_other_types():
     with pytest.raises(RuntimeError, match=r"'relax\.matmul' to be compatible, got \(64, 8\)"):
         update((64, 8))

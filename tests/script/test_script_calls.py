@@ -70,6 +70,10 @@ class Module:
             "y = R.call_dps_packed('f', (x, R.prim_value(True), R.prim_value(-2)), "
             "R.Tensor((n,), 'float32'))",
         ),
+        (
+            "y = R.call_dps_packed('f', (-x,), R.Tensor((n,), 'float32'))",
+            "y = R.call_dps_packed('f', (R.negative(x),), R.Tensor((n,), 'float32'))",
+        ),
         ("n: R.Prim('int64') = T.int64(); y = R.shape([n])", "y = R.shape([n])"),
         ("m = I.meta_var(n); y = R.shape([T.meta_var(m)])", "y = R.shape([n])"),
         ("z: R.Tensor(s, 'float32') = R.zeros(s, 'float32'); y = z", "y = R.zeros(s, 'float32')"),
@@ -96,12 +100,16 @@ def test_forms_of_calls(sugared, plain):
         ("y = R.prim_value(x)", "expected a number or an integer over symbols, got 'x'"),
         ("y: R.Prim('int8') = 400", "expected numbers of int8, got 400"),
         ("y: R.Prim('float32') = T.int64()", "expected a symbol to be an int64 scalar, got "),
+        ("y: R.Prim('bool') = not c", "expected a number, got 'c', a value of the graph"),
+        ("y = R.prim_value(c == 1)", "expected a number, got 'c', a value of the graph"),
+        ("y = R.prim_value(1 if c else 2)", "expected a number, got 'c', a value of the graph"),
+        ("y = R.call_pure_packed('f', not c, sinfo_args=R.Object)", "expected a number, got 'c'"),
     ],
 )
 def test_what_calls_refuse(line, message):
     text = f"""
 @R.function(private=True)
-def main(x: R.Tensor((4,), "float32")):
+def main(x: R.Tensor((4,), "float32"), c: R.Prim("bool")):
     {line.replace("; ", chr(10) + "    ")}
     return y
 """
@@ -140,6 +148,8 @@ def test_numbers_of_registered_functions():
         str(call) == 'R.call_packed("tests.numbers", R.prim_value(T.float64(0.5)), R.prim_value(4))'
     )
     assert [relax.PrimValue(v).value for v in (0.5, True, 4)] == [0.5, True, 4]
+    with pytest.raises(ValueError, match="expected numbers of int64, got 9223372036854775808"):
+        relax.PrimValue(1 << 63)
 
 
 def test_a_kernel_may_be_named_by_a_string():

@@ -50,7 +50,7 @@ def prelu(ctx: Context, x: Value, weight: Value) -> Value:
 def power_of_number(ctx: Context, x: Value, exponent: Any) -> Value:
     """``x ** exponent``; an integer raised to an integer is a product."""
     dtype = ctx.common_dtype(x, exponent)
-    if dtype in FLOATS:
+    if dtype in FLOATS and isinstance(exponent, int | float):
         return binary(ctx, "power", x, float(exponent), dtype)
     if not isinstance(exponent, int) or not 1 <= exponent <= 8:
         return power(ctx, x, exponent)

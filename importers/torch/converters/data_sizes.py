@@ -81,7 +81,7 @@ def unique_consecutive(
 def item(ctx: Context, x: Value) -> IntExpr | Value:
     """The value of a tensor of one integer as a size; that of a float as a tensor of rank 0."""
     if isinstance(ctx.result, torch.SymFloat):
-        return real_number(ctx, ctx.reshape(x, []))
+        return real_number(ctx, ctx.op("reshape", x, shape=[]))  # no other use is a Python number
     size = ctx.result.node.expr
     if dtype_of(x) not in ("int8", "uint8", "int16", "int32", "int64"):
         raise Unsupported("", "")

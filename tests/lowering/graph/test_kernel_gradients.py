@@ -52,6 +52,9 @@ def test_gradient_of_a_kernel():
     assert tvm.ir.structural_equal(mod, again)
     call = again["main"].body.blocks[0].bindings[0].value
     assert call.attrs["te_grad_kwargs"] == {"k": 3.0}
+    unsigned = from_source(mod.script().replace('{"k": 3.0}', '{"k": T.uint8(200)}'))
+    assert tvm.ir.structural_equal(unsigned, from_source(unsigned.script()))
+    assert "T.uint8(200)" in unsigned.script()
     adjoint = relax.transform.Gradient("main")(again)
     x, y = (np.random.default_rng(s).standard_normal((5, 2)) for s in range(2))
     loss, (by_x, by_y) = relax.build(adjoint, check=True)["main_adjoint"](x, y)
@@ -97,3 +100,6 @@ def test_recomputation_needs_less_memory():
     np.testing.assert_array_equal(results[0][1], results[1][1])
     assert results[0][0] == results[1][0]
     assert sizes[1] < 0.8 * sizes[0]
+    for segments in ([1, 2], [0, 4, 2], []):
+        with pytest.raises(ValueError, match="expected segments that increase from 0 to 8, got "):
+            chain(segments)

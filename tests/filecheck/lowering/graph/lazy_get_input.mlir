@@ -1,9 +1,8 @@
 // RUN: xrelax-opt %s -p lazy-get-input --split-input-file | filecheck %s --check-prefix=GET
-// RUN: xrelax-opt %s -p lazy-set-output --split-input-file | filecheck %s --check-prefix=SET
 // RUN: xrelax-opt %s -p lazy-get-input,normalize --split-input-file | filecheck %s --check-prefix=CALL
 
 // A weight is asked for before its first use, in whichever dataflow block that is. One without uses
-// is not. A result is given where it is computed, and each of its places gets it.
+// is not.
 
 // GET-LABEL: relax.func @transform(%x: !relax.tensor<[4], f32>, %fget_param: !relax.func<(!relax.prim<i64>, !relax.object) -> !relax.object>)
 // GET-SAME:    attributes {num_input = 2 : i64}
@@ -16,19 +15,6 @@
 // GET:         %B = relax.match_cast
 // GET-NEXT:    %E = relax.dataflow
 // GET-NEXT:      %D = relax.multiply %C, %B
-
-// SET-LABEL: relax.func impure @transform
-// SET-SAME:    %fset_output: !relax.func<impure (!relax.prim<i64>, !relax.object) -> tuple<>>, %A: {{.*}}, %U: {{.*}}) -> tuple<>
-// SET-NEXT:    %[[I:[0-9]+]] = relax.prim_value : !relax.prim<i64, 3>
-// SET-NEXT:    relax.invoke %fset_output(%[[I]], %x)
-// SET-NEXT:    %C = relax.add
-// SET-NEXT:    relax.prim_value : !relax.prim<i64, 1>
-// SET-NEXT:    relax.invoke %fset_output(%{{.*}}, %C)
-// SET-NEXT:    relax.prim_value : !relax.prim<i64, 2>
-// SET-NEXT:    relax.invoke %fset_output(%{{.*}}, %C)
-// SET-NEXT:    %E = relax.dataflow
-// SET:         relax.prim_value : !relax.prim<i64, 0>
-// SET-NEXT:    relax.invoke %fset_output(%{{.*}}, %E)
 
 // Builds call a function that is a parameter by one of the runtime.
 
@@ -49,7 +35,6 @@ relax.func @transform(%x: !relax.tensor<[4], f32>, %A: !relax.tensor<[4], f32>, 
 
 // Private functions stay.
 // GET-LABEL: relax.func private @inner(%A: !relax.tensor<[4], f32>)
-// SET-LABEL: relax.func private @inner(%A: !relax.tensor<[4], f32>)
 // CALL-LABEL: relax.func private @inner(%A: !relax.tensor<[4], f32>)
 relax.func private @inner(%A: !relax.tensor<[4], f32>) -> !relax.tensor<[4], f32> {
   relax.return %A : !relax.tensor<[4], f32>
