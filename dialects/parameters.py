@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from abc import ABC
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from xdsl.dialects.builtin import ArrayAttr, StringAttr
-from xdsl.ir import BlockArgument
+from xdsl.ir import Attribute, BlockArgument
 from xdsl.irdl import prop_def, region_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
@@ -31,6 +31,22 @@ class FunctionOp(IRDLOperation, ABC):
     def names(self) -> tuple[str, ...]:
         """The parameters' names."""
         return tuple(n.data for n in self.param_names.data)
+
+    def insert_param(self, place: int, name: str, type_: Attribute) -> BlockArgument:
+        """Add a parameter of a name that no other one has; returns it."""
+        param = self.body.block.insert_arg(type_, place)
+        param.name_hint = value_hint(name)
+        names = list(self.param_names.data)
+        names.insert(place, StringAttr(name))
+        self.param_names = ArrayAttr(names)
+        return param
+
+    def erase_params(self, places: Collection[int]) -> None:
+        """Remove parameters without uses, by their positions."""
+        kept = [n for i, n in enumerate(self.param_names.data) if i not in places]
+        for place in sorted(places, reverse=True):
+            self.body.block.erase_arg(self.body.block.args[place])
+        self.param_names = ArrayAttr(kept)
 
     def verify_parameters(self) -> None:
         """Raise VerifyException unless each parameter has one name, and all names differ."""

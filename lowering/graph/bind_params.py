@@ -22,8 +22,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeAlias
 
-from xdsl.dialects.builtin import ArrayAttr, ModuleOp
-from xdsl.ir import Attribute, BlockArgument, Operation
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Attribute, Operation
 
 from ...dialects import relax
 from ...dialects.diagnostics import Diagnostic, verify
@@ -186,12 +186,7 @@ def _replace_params(func: relax.FuncOp, bound: Mapping[int, BoundValue]) -> None
     first = block.first_op
     assert first is not None
     block.insert_ops_before(used, first)
-    for index in reversed(list(bound)):
-        param = block.args[index]
-        assert isinstance(param, BlockArgument)
-        block.erase_arg(param)
-    kept = [n for i, n in enumerate(func.param_names.data) if i not in bound]
-    func.param_names = ArrayAttr(kept)
+    func.erase_params(bound)
 
 
 def _constant(value: BoundValue, name: str) -> Operation:

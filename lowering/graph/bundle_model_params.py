@@ -22,7 +22,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
@@ -54,18 +54,16 @@ def bundle_model_params(module: ModuleOp, param_tuple_name: str = "model_params"
 
 
 def _bundle(func: relax.FuncOp, count: int, wanted: str) -> None:
-    block, params, names = func.body.block, func.params[count:], list(func.names)
+    params, names = func.params[count:], func.names
     name = unique_name(wanted, names[:count])
-    bundle = block.insert_arg(tuple_type([p.type for p in params]), len(block.args))
-    bundle.name_hint = value_hint(name)
+    bundle = func.insert_param(len(func.params), name, tuple_type([p.type for p in params]))
     for index, (param, own) in enumerate(zip(params, names[count:], strict=True)):
         if param.first_use is not None:
             field = relax.TupleGetItemOp(bundle, index)
             field.result.name_hint = value_hint(own)
             Rewriter.insert_op(field, InsertPoint.before(_first_user(func, list(param.uses))))
             param.replace_all_uses_with(field.result)
-        block.erase_arg(param)
-    func.param_names = ArrayAttr([StringAttr(n) for n in [*names[:count], name]])
+    func.erase_params(range(count, len(func.params) - 1))
 
 
 def _first_user(func: relax.FuncOp, uses: list[object]) -> Operation:

@@ -41,11 +41,9 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import (
-    ArrayAttr,
     DictionaryAttr,
     IntegerAttr,
     ModuleOp,
-    StringAttr,
     TupleType,
     UnitAttr,
     i64,
@@ -75,7 +73,7 @@ def lazy_get_input(func: relax.FuncOp) -> None:
     count = input_count(func)
     number: Attribute = relax.PrimType.of(i64)
     type_ = relax.FuncType.of([number, relax.ObjectType()], relax.ObjectType())
-    getter = insert_param(func, count, "fget_param", type_)
+    getter = func.insert_param(count, unique_name("fget_param", func.names), type_)
 
     def get(index: SSAValue, name: str) -> list[Operation]:
         text = relax.StringOp(name)
@@ -84,7 +82,7 @@ def lazy_get_input(func: relax.FuncOp) -> None:
     names = func.names[count + 1 :]
     for place, (param, name) in enumerate(zip(func.params[count + 1 :], names, strict=True)):
         get_before_use(func, param, place, name, get)
-    drop_params(func, count + 1)
+    func.erase_params(range(count + 1, len(func.params)))
     set_attr(func, NUM_INPUT, IntegerAttr(count + 1, i64))
     forget_result(func)
     remove_all_unused(func)
@@ -97,7 +95,7 @@ def lazy_set_output(func: relax.FuncOp) -> None:
         [relax.PrimType.of(i64), relax.ObjectType()], TupleType(()), impure=True
     )
     place = len(func.params) if count is None else count
-    setter = insert_param(func, place, "fset_output", type_)
+    setter = func.insert_param(place, unique_name("fset_output", func.names), type_)
     if count is not None:
         set_attr(func, NUM_INPUT, IntegerAttr(count + 1, i64))
 
@@ -194,26 +192,6 @@ def input_count(func: relax.FuncOp) -> int:
     if not 0 <= count <= len(func.params):
         raise Diagnostic(f"expected at least {count} parameters, got {len(func.params)}", func)
     return count
-
-
-def insert_param(func: relax.FuncOp, place: int, wanted: str, type_: Attribute) -> SSAValue:
-    """Add a parameter, whose name gets a number if it is taken."""
-    names = list(func.names)
-    name = unique_name(wanted, names)
-    param = func.body.block.insert_arg(type_, place)
-    param.name_hint = value_hint(name)
-    names.insert(place, name)
-    func.param_names = ArrayAttr([StringAttr(n) for n in names])
-    return param
-
-
-def drop_params(func: relax.FuncOp, first: int, end: int | None = None) -> None:
-    """Erase parameters without uses."""
-    names = list(func.names)
-    for param in func.params[first:end]:
-        func.body.block.erase_arg(param)
-    del names[first:end]
-    func.param_names = ArrayAttr([StringAttr(n) for n in names])
 
 
 def set_attr(func: relax.FuncOp, name: str, value: Attribute | None) -> None:

@@ -35,16 +35,15 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from ...dialects import relax
 from ...dialects.diagnostics import Diagnostic
+from ..functions import unique_name
 from .lazy_params import (
     INLINE,
     Caller,
-    drop_params,
     forget_result,
     get_before_use,
     get_weight,
     input_count,
     insert_call,
-    insert_param,
     last_of,
     set_attr,
     take_outputs,
@@ -72,15 +71,14 @@ def lazy_transform_params(func: relax.FuncOp, calls: LazyCalls) -> None:
     weights = list(func.params[count:])
     names = func.names[count:]
     own: list[SSAValue] = []
-    groups: list[list[SSAValue]] = []
-    for group in (calls.get_params, calls.set_params):
-        groups.append([insert_param(func, len(own) + count + i, *p) for i, p in enumerate(group)])
-        own += groups[-1]
+    for name, type_ in (*calls.get_params, *calls.set_params):
+        own.append(func.insert_param(count + len(own), unique_name(name, func.names), type_))
+    for_get, for_set = own[: len(calls.get_params)], own[len(calls.get_params) :]
     for type_ in _kept_types(func, [w.type for w in weights]):
-        insert_param(func, len(func.params), "symbols", type_)
+        func.insert_param(len(func.params), unique_name("symbols", func.names), type_)
 
     def get(index: SSAValue, name: str) -> list[Operation]:
-        return [relax.CallPackedOp(calls.get, [*groups[0], index], relax.ObjectType())]
+        return [relax.CallPackedOp(calls.get, [*for_get, index], relax.ObjectType())]
 
     fields: list[SSAValue] = []
     if len(weights) == 1 and isinstance(weights[0].type, TupleType):
@@ -89,11 +87,11 @@ def lazy_transform_params(func: relax.FuncOp, calls: LazyCalls) -> None:
         for place, (param, name) in enumerate(zip(weights, names, strict=True)):
             get_before_use(func, param, place, name, get)
     first = count + len(own)
-    drop_params(func, first, first + len(weights))
+    func.erase_params(range(first, first + len(weights)))
     func.impure = UnitAttr()
     set_attr(func, relax.func.FORCE_PURE, None)
     if calls.set is not None:
-        _give_after_last_use(func, calls.set, groups[1], fields)
+        _give_after_last_use(func, calls.set, for_set, fields)
     forget_result(func)
 
 

@@ -29,7 +29,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
@@ -80,11 +80,8 @@ def _pass_symbols(func: relax.FuncOp, transform: relax.FuncOp) -> None:
     if not missing:
         return
     dims = [sym(s) for s in missing]
-    names = [n.data for n in func.param_names.data]
-    names.append(unique_name("symbols", names))
-    arg = func.body.block.insert_arg(relax.ShapeType.of(dims), len(func.params))
-    arg.name_hint = names[-1]
-    func.param_names = ArrayAttr([StringAttr(n) for n in names])
+    name = unique_name("symbols", func.names)
+    func.insert_param(len(func.params), name, relax.ShapeType.of(dims))
     dataflow = next(op for op in transform.body.block.ops if isinstance(op, relax.DataflowOp))
     old = dataflow.output.values[0].owner
     assert isinstance(old, relax.TupleOp)

@@ -15,14 +15,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute, Operation
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from ...dialects import relax
 from ...dialects.int_expr import sym
-from ...dialects.parameters import value_hint
 from ...dialects.relax.symbols import declared_in, determined_symbols
 from ...dialects.relax.types import type_symbols
 from ..functions import functions_by_name, graph_functions, private_calls, unique_name
@@ -63,15 +62,10 @@ def _remove(
         for op in dict.fromkeys(removed):
             if isinstance(op, relax.ShapeOp | relax.PrimValueOp) and op.result.first_use is None:
                 Rewriter.erase_op(op)
-    names = [n for i, n in enumerate(func.names) if i not in unused]
-    block = func.body.block
-    for index in sorted(unused, reverse=True):
-        block.erase_arg(block.args[index])
+    func.erase_params(unused)
     for symbol in missing:
-        arg = block.insert_arg(relax.ShapeType.of([sym(symbol)]), len(block.args))
-        names.append(unique_name(f"param_{symbol}", names))
-        arg.name_hint = value_hint(names[-1])
-    func.param_names = ArrayAttr([StringAttr(n) for n in names])
+        name, type_ = unique_name(f"param_{symbol}", func.names), relax.ShapeType.of([sym(symbol)])
+        func.insert_param(len(func.params), name, type_)
 
 
 def _removable(func: relax.FuncOp) -> set[int]:
