@@ -14,19 +14,17 @@ from xdsl.dialects.builtin import (
     UnitAttr,
 )
 from xdsl.ir import Attribute, SSAValue
-from xdsl.irdl import AttrSizedOperandSegments, opt_prop_def, prop_def, traits_def, var_operand_def
+from xdsl.irdl import opt_prop_def, prop_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
-from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
 from xdsl.utils.exceptions import VerifyException
 
 from ..int_expr import IntExpr
-from ..irdl import IRDLOperation, irdl_op_definition
+from ..irdl import irdl_op_definition
 from ..parameters import print_text
 from ..relax.objects import with_handles
 from ..relax.types import PrimType, ShapeType, tensors_in
-from ..tir.types import BufferType
-from .call import CallDPSOp, parse_call, print_call, verify_distinct
+from .call import CallDPSOp, MemoryCallOp, parse_call, print_call
 from .loop import ForOp, SliceOp
 
 Item = TypeVar("Item")
@@ -37,7 +35,7 @@ OWN_FUNCTIONS = (PRINT, ASSERT, STRING)
 
 
 @irdl_op_definition
-class CallPackedOp(IRDLOperation):
+class CallPackedOp(MemoryCallOp):
     """Call a registered function on memory: ``rt.call_packed "env.relu"(%x) outs(%y) : (…), (…)``.
 
     The name is looked up at each call. Outside a dataflow block, calls keep their order. A function
@@ -54,10 +52,6 @@ class CallPackedOp(IRDLOperation):
     kept = opt_prop_def(ArrayAttr[ArrayAttr[IntAttr]])
     text = opt_prop_def(StringAttr)
     signature = opt_prop_def(FunctionType)
-    inputs = var_operand_def(BufferType)
-    outputs = var_operand_def(BufferType)
-    irdl_options = (AttrSizedOperandSegments(as_property=True),)
-    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
 
     def __init__(
         self,
@@ -87,7 +81,7 @@ class CallPackedOp(IRDLOperation):
         return [] if self.kept is None else [[k.data for k in g.data] for g in self.kept.data]
 
     def verify_(self) -> None:
-        verify_distinct(self.inputs, self.outputs, self.name)
+        super().verify_()
         if self.kept is not None and (self.returns is None or self.outputs):
             raise VerifyException("expected values to keep that a function returns, and no outputs")
         if self.text is not None and self.callee.data not in OWN_FUNCTIONS:

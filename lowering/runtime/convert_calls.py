@@ -19,7 +19,8 @@ from ...dialects.relax.types import tensors_in
 from ...dialects.rt.call_packed import ASSERT, PRINT, STRING
 from ...dialects.sym import exprs_of
 from ..loop_types import loop_index
-from .function_memory import FunctionMemory, ModuleCall, replaced, stored
+from .destinations import replaced, stored
+from .function_memory import FunctionMemory, ModuleCall
 
 PackedCall: TypeAlias = relax.CallDPSPackedOp | relax.CallPackedOp | relax.CallPurePackedOp
 """A call of a registered function."""
