@@ -33,6 +33,9 @@ PRINT, ASSERT, STRING = "relax.print", "relax.assert", "relax.str"
 OWN_FUNCTIONS = (PRINT, ASSERT, STRING)
 """Functions of the runtime itself, which take a format and values."""
 
+VALUE_OF = "vm.builtin.value_of"
+"""The function that casts of objects call; its text is what messages call the cast."""
+
 
 @irdl_op_definition
 class CallPackedOp(MemoryCallOp):
@@ -41,9 +44,9 @@ class CallPackedOp(MemoryCallOp):
     The name is looked up at each call. Outside a dataflow block, calls keep their order. A function
     that ``returns`` takes only the inputs, and its results are copied to the outputs, or become
     results of unknown shape: ``returns kept [[0], []]`` has the numbers of these for each. With a
-    ``text`` the callee is a function of the runtime: ``relax.print``, ``relax.assert`` or
-    ``relax.str``. The `signature` has the arguments and the result as types of the graph, if they
-    are not a tensor for each buffer; an object is a number in memory.
+    ``text`` the callee is a function of the runtime: ``relax.print``, ``relax.assert``,
+    ``relax.str`` or ``vm.builtin.value_of``. The `signature` has the arguments and the result as
+    types of the graph, if they are not a tensor for each buffer; an object is a number in memory.
     """
 
     name = "rt.call_packed"
@@ -84,8 +87,9 @@ class CallPackedOp(MemoryCallOp):
         super().verify_()
         if self.kept is not None and (self.returns is None or self.outputs):
             raise VerifyException("expected values to keep that a function returns, and no outputs")
-        if self.text is not None and self.callee.data not in OWN_FUNCTIONS:
-            known = ", ".join(OWN_FUNCTIONS)
+        takes_text = (*OWN_FUNCTIONS, VALUE_OF)
+        if self.text is not None and self.callee.data not in takes_text:
+            known = ", ".join(takes_text)
             raise VerifyException(f"expected a text for {known}, got '{self.callee.data}'")
         if self.signature is not None:
             self._verify_signature(self.signature)
