@@ -234,7 +234,7 @@ NAMES: dict[str, str] = {
     "tir.IntImm": ".te.literals:IntImm",
     "tir.StringImm": ".te.literals:StringImm",
     "tir.IndexMap": ".tir.index_map:IndexMap",
-    "tir.PrimFunc": ".ir.function:PrimFunc",
+    "tir.PrimFunc": ".ir.prim_func:PrimFunc",
     "tir.Schedule": ".tir.schedule:Schedule",
     "tir.ScheduleError": ".tir.schedule:ScheduleError",
     "tir.TensorIntrin": ".tir.tensor_intrin:TensorIntrin",

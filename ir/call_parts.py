@@ -21,9 +21,10 @@ from ..lowering.functions import functions_by_name
 from ..lowering.loop_types import LoopOperands, loop_type, unify_loop
 from ..lowering.substitute import set_type, substituted
 from ..lowering.verify_calls import unify_graph_call
+from .base_function import BaseFunc
 from .detached import erased_on_error
 from .expr import apply_operator, expression, view
-from .function import BaseFunc, function_view
+from .function import function_view
 from .operators import operand_values
 from .struct_info import AnyStructInfo, shape_of
 

@@ -11,7 +11,7 @@ from typing import Any
 from ..dialects.diagnostics import suggestion
 from ..dialects.dtypes import check_dtype
 from ..ir.extern_primfunc import extern_primfunc as extern_primfunc
-from ..ir.function import PrimFunc
+from ..ir.prim_func import PrimFunc
 from ..ir.struct_info import PrimStructInfo
 from . import topi as topi
 from .arithmetic import cast as cast

@@ -16,8 +16,8 @@ from ..display.rich import displayed
 from ..ir.block_views import SBlock as SBlock
 from ..ir.block_views import view_of
 from ..ir.buffers import Buffer
-from ..ir.function import PrimFunc
 from ..ir.module import IRModule
+from ..ir.prim_func import PrimFunc
 from ..ir.statements import For as For
 from ..ir.statements import Statement
 from ..lowering.schedule.blocks import IS_SCHEDULED

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from xdsl.dialects.builtin import TupleType
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ...dialects.int_expr import IntExpr
 from ...dialects.relax import (
@@ -98,6 +98,8 @@ class ValueTexts:
             case TupleOp() as op:
                 return self._tuple(op.fields)
             case _:
+            case Block(parent=None) if value.name_hint is not None:  # of no function
+                return value.name_hint
                 raise ValueError(f"expected the value '{value.name_hint}' to have a name")
 
     def annotated(self, name: str, op: Operation) -> str:
