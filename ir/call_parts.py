@@ -25,7 +25,7 @@ from .base_function import BaseFunc
 from .detached import erased_on_error
 from .expr import apply_operator, expression, view
 from .function import function_view
-from .operators import operand_values
+from .operators import argument_values
 from .struct_info import AnyStructInfo, shape_of
 
 CALLS = ("relax.call_tir", "relax.call_dps_packed")
@@ -131,7 +131,7 @@ class ExternFunc:
         return hash(self.global_symbol)
 
     def __call__(self, *args: Any) -> Any:
-        call = relax.CallPackedOp(self.global_symbol, operand_values(args), relax.ObjectType())
+        call = relax.CallPackedOp(self.global_symbol, argument_values(args), relax.ObjectType())
         return expression(call)
 
     def __repr__(self) -> str:
@@ -164,7 +164,7 @@ class GlobalVar:
         return self.name_hint
 
     def __call__(self, *args: Any) -> Any:
-        return expression(graph_call(self, operand_values(args)))
+        return expression(graph_call(self, argument_values(args)))
 
     def __repr__(self) -> str:
         return str(self)

@@ -39,6 +39,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from ...dialects import relax
 from ...dialects.relax.operators.elementwise import BinaryElementwiseOp
+from ...dialects.relax.operators.unary import UnaryElementwiseOp
 from ...dialects.relax.prim_values import is_open, tensor_of
 from ..functions import graph_functions
 from ..substitute import set_type
@@ -69,15 +70,17 @@ def number_tensor(value: SSAValue, emitted: Callable[[Operation], SSAValue]) -> 
     return emitted(relax.OPERATORS["relax.astype"].of([tensor], {"dtype": dtype}))
 
 
-def result_of(op: relax.OperatorOp, given: Sequence[SSAValue]) -> Operation:
+def result_of(op: relax.OperatorOp, given: Sequence[SSAValue | None]) -> Operation:
     """The operation whose result is that of an operator on these values before `number_tensor`.
 
-    An elementwise operator of scalars alone, at least one of unknown value, gives a scalar.
+    An elementwise operator of scalars alone, at least one of unknown value, gives a scalar. None
+    stands for a number of the program, which is what the values beside it are.
     """
-    if not isinstance(op, BinaryElementwiseOp) or not any(is_open(v.type) for v in given):
+    types = [v.type for v in given if v is not None]
+    if not isinstance(op, BinaryElementwiseOp | UnaryElementwiseOp) or not any(map(is_open, types)):
         return op
-    is_scalar = all(isinstance(v.type, relax.PrimType) for v in given)
-    return relax.TensorToPrimOp(op.result) if is_scalar else op
+    is_scalar = all(isinstance(t, relax.PrimType) for t in types)
+    return relax.TensorToPrimOp(op.results[0]) if is_scalar else op
 
 
 def lower_prims(module: ModuleOp) -> None:

@@ -245,14 +245,19 @@ class CallParser:
         return ast.unparse(node) if isinstance(node, ast.Lambda) else None
 
     def operator(
-        self, node: ast.AST, name: str, operands: Sequence[SSAValue], attributes: dict[str, Any]
+        self,
+        node: ast.AST,
+        name: str,
+        operands: Sequence[SSAValue],
+        attributes: dict[str, Any],
+        given: Sequence[SSAValue | None] | None = None,
     ) -> SSAValue:
-        """An operator applied to values."""
+        """An operator applied to values; `given` has None for numbers among them."""
         kept = {k: v for k, v in attributes.items() if v is not None}
         with self.function.scope.source.reporting(node):
             values = [number_tensor(v, lambda op: self.function.emit(op, node)) for v in operands]
             made = relax.OPERATORS[name].of(values, kept)
-            result = result_of(made, operands)
+            result = result_of(made, operands if given is None else given)
             if result is not made:
                 self.function.emit(made, node)
             return self.function.emit(result, node)

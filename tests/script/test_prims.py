@@ -52,7 +52,7 @@ def test_types_of_operators():
     x, y = (relax.Var(n, relax.PrimStructInfo("float32")) for n in "xy")
     assert str(relax.op.add(x, y).struct_info) == 'R.Prim("float32")'
     assert str(relax.op.less(x, y).struct_info) == str((x < 2).struct_info) == 'R.Prim("bool")'
-    assert str(relax.op.multiply(x, 2).struct_info) == 'R.Prim("float32")'
+    assert str(relax.op.multiply(x, 2).struct_info) == str((-x).struct_info) == 'R.Prim("float32")'
     t = relax.Var("t", relax.TensorStructInfo((2, 3), "float32"))
     assert str(relax.op.add(t, y).struct_info) == 'R.Tensor((2, 3), dtype="float32")'
     assert relax.op.add(t, y).args[1].op == tvm.ir.Op.get("relax.prim_to_tensor")
