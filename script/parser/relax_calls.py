@@ -7,10 +7,11 @@ from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any, cast
 
-from xdsl.dialects.builtin import TupleType
-from xdsl.ir import Attribute, SSAValue
+from xdsl.dialects.builtin import TupleType, UnitAttr
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from ...dialects import relax
+from ...dialects.attributes import RECOMPUTED
 from ...dialects.diagnostics import suggestion
 from ...dialects.dtypes import DTYPES
 from ...dialects.int_expr import IntExpr, Sym
@@ -58,6 +59,7 @@ class CallParser:
             "R.builtin.alloc_tensor": dps.alloc_tensor,
             "R.const": self._const,
             "R.emit_te": KernelParser(function).emit_te,
+            "R.grad.recomputed": self._recomputed,
             "R.loop": LoopParser(function, dps).loop,
             "R.match_cast": shapes.match_cast,
             "R.prim_to_tensor": shapes.prim_to_tensor,
@@ -172,6 +174,16 @@ class CallParser:
             raise self.function.error(node, "expected R.TupleGetItem(value, index)")
         place = ast.Subscript(node.args[0], node.args[1], ast.Load())
         return self.function.value(ast.copy_location(place, node))
+
+    def _recomputed(self, node: ast.Call) -> SSAValue:
+        """``R.grad.recomputed(R.exp(x))``, which is not merged with an earlier ``R.exp(x)``."""
+        if len(node.args) != 1 or node.keywords or isinstance(node.args[0], ast.Name):
+            shown = f"'{ast.unparse(node)}'"
+            raise self.function.error(node, f"expected R.grad.recomputed(call), got {shown}")
+        value = self.function.value(node.args[0])
+        assert isinstance(value.owner, Operation)
+        value.owner.attributes[RECOMPUTED] = UnitAttr()
+        return value
 
     def _const(self, node: ast.Call) -> SSAValue:
         given = dict(zip(("value", "dtype"), node.args, strict=False))
