@@ -41,7 +41,7 @@ from ...dialects import relax
 from ...dialects.relax.operators.elementwise import BinaryElementwiseOp
 from ...dialects.relax.operators.unary import UnaryElementwiseOp
 from ...dialects.relax.prim_values import is_open, tensor_of
-from ..functions import graph_functions
+from ..functions import functions_by_name, graph_functions
 from ..substitute import set_type
 from .scalar_arguments import lower_scalar_arguments
 
@@ -88,6 +88,7 @@ def lower_prims(module: ModuleOp) -> None:
 
     Scalars among the arguments of kernels are passed in memory, see `scalar_arguments`.
     """
+    functions = functions_by_name(module)
     lower_scalar_arguments(module, _tensor_before)
     for func in graph_functions(module):
         for op in list(func.walk()):
@@ -98,6 +99,8 @@ def lower_prims(module: ModuleOp) -> None:
                     Rewriter.replace_op(op, [], [op.tensor.owner.prim])
                 case relax.IfOp() if is_open(op.result.type):
                     _lower_if(op)
+                case relax.CallOp():
+                    _lower_call(op, functions.get(op.callee_name))
                 case _:
                     pass
 
@@ -122,6 +125,17 @@ def _lower_if(op: relax.IfOp) -> None:
     Rewriter.insert_op(back, InsertPoint.after(op))
     for use in uses:
         use.operation.operands[use.index] = back.result
+
+
+def _lower_call(op: relax.CallOp, callee: Operation | None) -> None:
+    """Pass known scalars in memory, where the callee takes one of unknown value."""
+    params = callee.params if isinstance(callee, relax.FuncOp) else ()
+    for place, (arg, param) in enumerate(zip(op.args, params, strict=False)):
+        if is_open(param.type) and not is_open(arg.type):
+            scalar = relax.TensorToPrimOp(_tensor_before(op, arg))
+            scalar.location = op.location
+            Rewriter.insert_op(scalar, InsertPoint.before(op))
+            op.operands[place] = scalar.result
 
 
 def _tensor_before(place: Operation, value: SSAValue) -> SSAValue:
