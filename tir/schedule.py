@@ -35,7 +35,7 @@ from ..lowering.schedule.primitives.random_variables import SBlockRV as SBlockRV
 from ..lowering.schedule.primitives.state import ScheduleState as ScheduleState
 from ..lowering.schedule.primitives.state import StmtSRef as StmtSRef
 from ..lowering.schedule.primitives.trace import Trace as Trace
-from ..names import resolve
+from ..name_lookup import resolve
 from .index_map import IndexMap
 
 instruction = schedule = state = trace = sys.modules[__name__]
