@@ -8,10 +8,10 @@ from typing import Any, TypeAlias
 
 from ..dialects.dtypes import is_float
 from .arithmetic import binary, cast, const, convert
+from .axes import IterVar
 from .expr import ExprLike, PrimExpr, Reduce
 from .intrinsics import boolean, logical_and, logical_or
 from .limits import max_value, min_value
-from .tensor import IterVar
 
 
 def _axes(axis: Any) -> list[IterVar] | None:

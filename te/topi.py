@@ -16,9 +16,10 @@ from ..dialects.dtypes import is_float
 from ..dialects.relax.operators import OPERATORS
 from ..dialects.relax.operators.base import OperatorOp, evaluated
 from .arithmetic import index_value
+from .broadcast import ConstantTensor
 from .expr import Imm
 from .intrinsics import FLOAT_ONLY
-from .tensor import ConstantTensor, Tensor, compute
+from .tensor import Tensor, compute
 
 RENAMED = {
     "cast": "relax.astype",

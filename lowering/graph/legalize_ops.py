@@ -33,8 +33,8 @@ from ...dialects.relax.operators.views import MemoryViewOp
 from ...dialects.relax.types import shape_text, tensors_in
 from ...dialects.sym import expr_array
 from ...te import topi
+from ...te.broadcast import ConstantTensor, ScalarTensor
 from ...te.prim_func import build_prim_func
-from ...te.tensor import ConstantTensor, ScalarTensor
 from ..functions import PRIVATE, functions_by_name, unique_name
 from ..schedule.blocks import blocks_in
 from ..schedule.inline import inline_blocks

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, StringAttr, i64
+from xdsl.dialects.builtin import DictionaryAttr, IntegerAttr, i64
 from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.rewriter import Rewriter
 
 from ...dialects import relax
-from ...dialects.parameters import value_name
 from ...dialects.relax.operators.inference import tuple_type
 from ...dialects.relax.operators.markers import StopLiftParamsOp
 from ...dialects.relax.symbols import determined_symbols, undeclared_symbol
@@ -81,25 +80,19 @@ def _ancestors(outputs: Sequence[SSAValue]) -> set[SSAValue]:
 
 def read_lifted(func: relax.FuncOp, count: int, outputs: Sequence[SSAValue]) -> None:
     """Let the outputs be parameters of the function, in the place of its own."""
-    block, names = func.body.block, [n.data for n in func.param_names.data[:count]]
-    old = list(block.args[count:])
-    new: list[SSAValue] = []
+    old, names = range(count, len(func.params)), list(func.names[:count])
     for value in outputs:
         names.append(unique_name(_name(value, func), names))
-        arg = block.insert_arg(value.type, len(block.args))
-        arg.name_hint = value_name(names[-1])
-        new.append(arg)
-    for value, arg in zip(outputs, new, strict=True):
-        for visible in _forms(value, func):
-            visible.replace_all_uses_with(arg)
-    func.param_names = ArrayAttr([StringAttr(n) for n in names])
+    for value, name in zip(outputs, names[count:], strict=True):
+        arg = func.insert_param(len(func.params), name, value.type)
+        for form in _forms(value, func):
+            form.replace_all_uses_with(arg)
     for op in [o for o in func.walk() if isinstance(o, StopLiftParamsOp)]:
         if op.data.type == op.result.type:
             op.result.replace_all_uses_with(op.data)
             Rewriter.erase_op(op)
     remove_all_unused(func)
-    for param in reversed(old):
-        block.erase_arg(param)
+    func.erase_params(old)
 
 
 def _forms(value: SSAValue, func: relax.FuncOp) -> list[SSAValue]:
