@@ -65,6 +65,7 @@ OWN = (
 """What is no pass of the pipeline."""
 
 IMPLIED = {
+    "AttachAttrLayoutFreeBuffers": {"copies": True},
     "DecomposeOpsForInference": {"norms": True},
     "FoldConstant": {"kernels": True},
     "FuseTIR": {"inline": False},

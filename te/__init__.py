@@ -43,6 +43,7 @@ from .prim_func import build_prim_func as build_prim_func
 from .reducers import all as all
 from .reducers import any as any
 from .reducers import comm_reducer as comm_reducer
+from .reducers import finite_max as finite_max
 from .reducers import max as max
 from .reducers import min as min
 from .reducers import prod as prod

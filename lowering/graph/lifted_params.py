@@ -33,7 +33,10 @@ def needed_values(func: relax.FuncOp, known: CompileTime, count: int) -> list[SS
 def transform_function(
     name: str, params: Sequence[SSAValue], outputs: Sequence[SSAValue], known: CompileTime
 ) -> relax.FuncOp:
-    """The function of the tuple of parameters, with the tuple of outputs."""
+    """The function of the tuple of parameters, with the tuple of outputs.
+
+    It returns its parameter if these are the same.
+    """
     type_ = tuple_type([p.type for p in params])
     body, inner = Block(arg_types=[type_]), Block()
     body.args[0].name_hint = "params"
@@ -56,14 +59,17 @@ def transform_function(
         return new.results[0]
 
     needed = _ancestors(outputs)
-    for value, depends in known.values.items():
-        if depends and value not in positions and value in needed:
+    for value in known.values:
+        if value not in positions and value in needed:
             place(value)
+    attrs = DictionaryAttr({NUM_INPUT: IntegerAttr(0, i64)})
+    if params and list(outputs) == list(params):
+        body.add_op(relax.ReturnOp(body.args[0]))
+        return relax.FuncOp(name, ["params"], type_, Region(body), attrs=attrs)
     result = relax.TupleOp([place(v) for v in outputs])
     inner.add_ops([result, relax.OutputOp([result.result])])
     dataflow = relax.DataflowOp(Region(inner), [result.result.type])
     body.add_ops([dataflow, relax.ReturnOp(dataflow.outputs[0])])
-    attrs = DictionaryAttr({NUM_INPUT: IntegerAttr(0, i64)})
     return relax.FuncOp(name, ["params"], result.result.type, Region(body), attrs=attrs)
 
 

@@ -59,6 +59,8 @@ class CallParser:
             "R.builtin.alloc_tensor": dps.alloc_tensor,
             "R.const": self._const,
             "R.emit_te": KernelParser(function).emit_te,
+            "R.emit_with_sinfo": self._call_of_name,
+            "R.emit_with_ty": self._call_of_name,
             "R.grad.recomputed": self._recomputed,
             "R.loop": LoopParser(function, dps).loop,
             "R.match_cast": shapes.match_cast,
@@ -113,6 +115,19 @@ class CallParser:
             node.func,
             f"expected an operator or function of Relax, got '{shown}'{suggestion(shown, known)}",
         )
+
+    def _call_of_name(self, node: ast.Call) -> SSAValue:
+        """``R.emit_with_ty("relax.add", (x, y), (type,))``, which TVM prints: a call by name."""
+        match node:
+            case ast.Call(
+                func=ast.Attribute(value=func),
+                args=[ast.Constant(value=str(name)), ast.Tuple(elts=args), _],
+                keywords=[],
+            ):
+                for part in name.removeprefix("relax.").split("."):
+                    func = ast.copy_location(ast.Attribute(func, part, ast.Load()), node.func)
+                return self._call(ast.copy_location(ast.Call(func, args, []), node))
+        raise self.function.error(node, "expected R.emit_with_ty(name, (arguments), (types))")
 
     def _sibling(self, node: ast.expr) -> str | None:
         if isinstance(node, ast.Attribute) and self.function.is_module_name(node.value):
