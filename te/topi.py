@@ -67,8 +67,9 @@ def compute_operator(
     If it is `plain`, those of TVM's kernel, for a `PlainFormOp`.
     """
     te: Any = sys.modules[__package__ or ""]
-    is_plain = plain and issubclass(operator, PlainFormOp)
-    compute = operator.compute_plain if is_plain else operator.compute
+    compute: Any = operator.compute
+    if plain and issubclass(operator, PlainFormOp):
+        compute = operator.compute_plain
     found = compute(te, tensors, evaluated(attributes, index_value))
     return tuple(found) if isinstance(found, tuple | list) else (found,)  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
 
