@@ -79,8 +79,7 @@ def flatten(
             objects.append(value)
         case _:
             size = _size(f"argument '{name}'", cast(Dim, node[2]), value)
-            if node[1] == "bool" and size.value not in (0, 1):
-                raise ValueError(f"expected argument '{name}' to be a bool, got {value}")
+            _verify_bool(name, node[1], size.value)
             sizes.append(size)
 
 
@@ -90,11 +89,17 @@ def _scalar(name: str, dtype: str, value: Value) -> object:
     if is_float and isinstance(value, bool | int | float | np.generic):
         return array(np.asarray(value), dtype=dtype)
     if not is_float and (number := _index(value)) is not None:
+        _verify_bool(name, dtype, number)
         return number
     if not hasattr(value, "shape"):
         wanted = "a number" if is_float else "an integer"
         raise TypeError(f"expected argument '{name}' to be {wanted}, got {type(value).__name__}")
     return value
+
+
+def _verify_bool(name: str, dtype: str, number: int) -> None:
+    if dtype == "bool" and number not in (0, 1):
+        raise ValueError(f"expected argument '{name}' to be a bool, got {number}")
 
 
 def _fields(nodes: Sequence[Any], name: str, value: Value) -> list[tuple[Any, Value]]:
