@@ -22,7 +22,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 
 from xdsl.ir import SSAValue
@@ -32,7 +31,7 @@ from ....dialects import tir
 from ....dialects.int_expr import ONE, ZERO, IntExpr
 from ....dialects.nesting import operations_in
 from ...analysis.block_accesses import dim_axes
-from ..blocks import ScheduleError, blocks_in, only_reader, only_writer
+from ..blocks import blocks_in, only_reader, only_writer
 from ..index_map import IndexMap
 from ..primitives.schedule import Schedule
 from .match_contraction import Contraction, contraction_of
@@ -80,8 +79,7 @@ def lay_out_channels_last(sch: Schedule, func: tir.PrimFuncOp, target: Target) -
             loads = (contraction.lhs[0], contraction.rhs[0])
             found = (_match(contraction, *operands) for operands in (loads, loads[::-1]))
             for convolution in [c for c in found if c is not None][:1]:
-                with suppress(ScheduleError):  # the schedule is slower, but correct
-                    _lay_out(sch, convolution)
+                sch.applies(_lay_out, sch, convolution)  # what it has done before stays correct
 
 
 def _match(contraction: Contraction, data: tir.LoadOp, weight: tir.LoadOp) -> _Convolution | None:
