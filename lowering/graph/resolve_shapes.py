@@ -65,7 +65,9 @@ from ..verify_calls import call_result_type
 from .cast_symbols import CastResolver
 from .data_sizes import count_first
 from .inline_functions import inline_call
+from .outline_sizes import outline_sizes
 from .refresh_types import refresh_types
+from .unknown_tensors import hold_unknown_tensors
 
 
 def resolve_shapes(module: ModuleOp) -> None:
@@ -82,6 +84,8 @@ def resolve_shapes(module: ModuleOp) -> None:
     recursive = recursive_functions(calls)
     for name in callees_first(calls):
         _resolve(graph[name], functions, recursive)
+    hold_unknown_tensors(module)
+    outline_sizes(module)
 
 
 def _has_open_shapes(func: relax.FuncOp) -> bool:
