@@ -121,6 +121,8 @@ class RelaxFuncParser(RelaxReader):
             raise self.error(self.node, f"expected '{self.node.name}' to return a value")
         if annotated is not None and not says_less(annotated, value.type):
             assert self.node.returns is not None
+            if self._is_refined(annotated, value.type):
+                return self.emit(relax.MatchCastOp(value, annotated), self.node.returns)
             message = f"expected '{self.node.name}' to return {annotated}, got {value.type}"
             self.scope.source.warn(self.node.returns, message)
         return value

@@ -128,3 +128,15 @@ def test_limits_are_required_in_branches(build):
             r = R.sum(x)
         return r
 """)
+
+
+def test_an_annotation_says_what_is_returned(module):
+    mod = module("""
+    @R.function
+    def main(x: R.Tensor(("n", "m"), "float32"), y: R.Object) -> R.Tensor(("m", "n"), "float32"):
+        return y
+""")
+    main = tvm.build(mod)["main"]
+    assert main(X.reshape(2, 3), tvm.nd.array(X.reshape(3, 2))).shape == (3, 2)
+    with pytest.raises(ValueError, match="expected dim 0 to be 3, got 2"):
+        main(X.reshape(2, 3), tvm.nd.array(X.reshape(2, 3)))
