@@ -33,5 +33,5 @@ def test_layers_compute_as_numpy():
 
 def test_emit_needs_a_function():
     x = nn.Placeholder((4,))
-    with pytest.raises(RuntimeError, match="expected nn.emit inside of"):
+    with pytest.raises(RuntimeError, match=r"expected nn\.emit inside of"):
         nn.emit(relax.op.exp(x))
