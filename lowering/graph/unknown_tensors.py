@@ -43,7 +43,14 @@ _PACKED = (relax.CallPackedOp, relax.CallPurePackedOp)
 _PASSED_ON = (relax.DataflowOp, relax.TupleOp, relax.TupleGetItemOp)
 _MADE_BY = (*_PACKED, *_PASSED_ON, relax.IfOp, relax.CallOp)
 _RETURNED = (*_PASSED_ON, relax.func.OutputOp, relax.func.ReturnOp)
-_USED_BY = (*_PACKED, *_RETURNED, relax.MatchCastOp, relax.YieldOp, relax.CallOp)
+_USED_BY = (
+    *_PACKED,
+    *_RETURNED,
+    relax.CallDPSPackedOp,
+    relax.CallOp,
+    relax.MatchCastOp,
+    relax.YieldOp,
+)
 
 
 def hold_unknown_tensors(module: ModuleOp) -> None:
