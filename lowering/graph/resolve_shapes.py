@@ -33,6 +33,9 @@ Where an operator's result has as many elements as data says, they are counted f
     %s = relax.tensor_to_shape %c at_most [n]
     relax.match_cast %s : !relax.shape<rank 1> -> !relax.shape<[count]>
     %p = relax.nonzero %x size [count] : … -> !relax.tensor<[1, count], i64>
+
+Tensors of unknown shape that are only passed on become objects (`unknown_tensors`). What follows a
+size without a limit becomes a function of its own (`outline_sizes`).
 """
 
 from __future__ import annotations
