@@ -77,9 +77,8 @@ def _replace(call: relax.CallOp | relax.InvokeOp, body: GraphFunctionOp) -> None
     for param, arg in zip(body.params, call.args, strict=True):
         param.replace_all_uses_with(arg)
     block, last = body.body.block, body.body.block.last_op
-    assert isinstance(last, relax.func.ReturnOp)
-    result, before = last.value, call.parent
-    assert before is not None
+    result, before = body.returned, call.parent
+    assert last is not None and before is not None
     if isinstance(call.parent_op(), relax.DataflowOp):
         result = _without_dataflow(body, result)
     last.detach()

@@ -37,10 +37,10 @@ from ...dialects.diagnostics import Diagnostic
 from ...dialects.relax.cast_types import parameter_types
 from ...dialects.relax.symbols import declared_in, determined_symbols
 from ...dialects.relax.types import type_symbols
+from ...dialects.rt.call_packed import VALUE_OF
 from ..functions import graph_functions
 
 INVOKE, SHAPE_OF = "vm.builtin.invoke_closure", "vm.builtin.dims_of"
-VALUE_OF = "vm.builtin.value_of"
 
 
 def call_objects(module: ModuleOp) -> None:

@@ -14,8 +14,9 @@ next one. Of several rows that an iteration reads, those of the next iteration o
 prefetched. Small operands that many tiles reuse, and single streams, are not prefetched. Elements
 of large buffers, or of those of symbolic sizes, that are read right after such a loop, as to add
 its sums, are prefetched before it.
-See `next_panels` for panels that tiles of rows read again, and `prefetch_rows` for loops over rows
-that are read more than once.
+See `first_panels` for the begin of a panel, `next_panels` for panels that tiles of rows read again,
+`gathered_rows` for rows that a table selects, and `prefetch_rows` for loops over rows that are read
+more than once.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ from ...dialects import loops
 from ...dialects.nesting import ancestors
 from ...dialects.sym import Values, exprs_of
 from .first_panels import prefetch_first_panels
+from .gathered_rows import prefetch_gathered_rows
 from .next_panels import prefetch_next_panels
 from .streams import (
     Stream,
@@ -119,6 +121,7 @@ def prefetch_panels(func: loops.FuncOp, target: Target) -> None:
                 if (outer := _loop_over(rows, loop, target.caches)) is not None:
                     for row in rows:
                         _emit_prefetch(loop, row, outer.loop_var, 1)
+        prefetch_gathered_rows(loop, func, target.caches)
         _prefetch_sequences(loop, found, func, target.caches)
         prefetch_next_panels(loop, found, target.caches, func.reuse_distance)
         for load in _read_after(loop, target.caches):
