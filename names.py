@@ -9,6 +9,16 @@ from __future__ import annotations
 _OTHER_DEVICES = ("cuda", "rocm", "opencl", "metal", "vulkan", "webgpu")
 _UTILITIES = ("support", "contrib")
 _CHECKPOINTS = ("checkpoint", "emit_checkpoint", "emit_checkpoint_sequential")
+_LAYERS = (
+    "emit",
+    "Linear",
+    "LogSoftmax",
+    "Module",
+    "Parameter",
+    "Placeholder",
+    "ReLU",
+    "Sequential",
+)
 _COMPARISONS = ("assert_allclose", "check_numerical_grads")
 _ITER_MAPS = {
     "iter_map": (
@@ -215,6 +225,7 @@ NAMES: dict[str, str] = {
     "relax.RelaxToPyFuncConverter": ".relax.to_pyfunc:RelaxToPyFuncConverter",
     "relax.register_pipeline": ".relax.pipelines:register_pipeline",
     **{f"relax.testing.nn.{name}": f".builder.checkpoints:{name}" for name in _CHECKPOINTS},
+    **{f"relax.testing.nn.{name}": f".builder.layers:{name}" for name in _LAYERS},
     "relax.training": ".relax.training",
     "relax.utils.copy_with_new_vars": ".ir.function:copy_with_new_vars",
     "relax.transform": ".relax.transform",

@@ -27,7 +27,7 @@ from .call_parts import (
 )
 from .detached import erased_on_error
 from .expr import Expr
-from .operators import argument_values, fields_of, invoke_op, operator_op, to_value
+from .operators import argument_values, fields_of, invoke_op, operator_op, prim_op, to_value
 from .struct_info import AnyStructInfo, TupleStructInfo, shape_of, struct_info, to_type
 
 
@@ -74,9 +74,9 @@ def kernel_call(
     A PrimFunc that is known is checked against the arguments. `gradient` is ``te_grad_name`` and
     ``te_grad_kwargs``.
     """
-    values = _tensors(args)
     if isinstance(called, ExternFunc):
         called = called.global_symbol
+    values = _arguments(args, None if isinstance(called, str) else "float32")
     if isinstance(called, str):
         return relax.CallDPSPackedOp(called, values, out)
     name, keywords = gradient.get("te_grad_name"), gradient.get("te_grad_kwargs")
@@ -100,7 +100,7 @@ def inplace_call(
 ) -> relax.CallTIRInplaceOp:
     """The call of a PrimFunc that writes outputs into arguments, at these positions or -1."""
     return relax.CallTIRInplaceOp(
-        _named(called), _tensors(args), positions, out, _variables(tir_vars)
+        _named(called), _arguments(args), positions, out, _variables(tir_vars)
     )
 
 
@@ -127,6 +127,18 @@ def _named(called: Any) -> str:
 
 def _variables(tir_vars: Any) -> ExprArray | None:
     return None if tir_vars is None else expr_array(dims_of(tir_vars))
+
+
+def _arguments(args: Any, floats: str | None = "float32") -> list[SSAValue]:
+    """The arguments of a function; Python's numbers are scalars, its floats of dtype `floats`."""
+    if not isinstance(args, list | tuple):
+        return _tensors(args)
+    found: list[SSAValue] = []
+    for value in cast("Sequence[Any]", args):
+        is_number = isinstance(value, bool | int | float)
+        dtype = floats if isinstance(value, float) else None
+        found.append(prim_op(value, dtype).results[0] if is_number else to_value(value))
+    return found
 
 
 def _tensors(args: Any) -> list[SSAValue]:
@@ -218,7 +230,7 @@ _SPECIAL: dict[str, Callable[[Sequence[Any], dict[str, Any], Any], Operation]] =
     "relax.prim_to_tensor": lambda args, attrs, info: relax.PrimToTensorOp(to_value(args[0])),
     "relax.tensor_to_prim": lambda args, attrs, info: relax.TensorToPrimOp(to_value(args[0])),
     "relax.tensor_to_shape": lambda args, attrs, info: relax.TensorToShapeOp(
-        to_value(args[0]), dims_of(attrs["at_most"])
+        to_value(args[0]), dims_of(attrs["at_most"]) if "at_most" in attrs else None
     ),
     "relax.vm.call_tir_dyn": _call_kernel,
 }

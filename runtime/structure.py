@@ -194,7 +194,10 @@ def tensors_over(spec: FunctionSpec, args: Sequence[Any]) -> list[Any]:
 
 
 def result_arrays(spec: FunctionSpec, result: Value) -> list[NDArray[Any]]:
-    """The arrays of a result in order: a shape is one of its dims, an integer one of rank 0."""
+    """The arrays of a result in order: a shape is one of its dims, an integer one of rank 0.
+
+    Objects count if they are tensors.
+    """
     if spec.signature is not None:
         return list(_arrays(spec.signature.result, result))
     if result is None:
@@ -209,7 +212,8 @@ def _arrays(node: Node, value: Value) -> Iterator[NDArray[Any]]:
     elif node[0] == "scalar":
         yield np.array(value)
     elif node[0] in ("nothing", "object"):
-        return
+        if isinstance(value, Tensor):
+            yield value.view()
     elif node[0] == "tuple":
         for field, item in zip(node[1:], value, strict=True):
             yield from _arrays(cast(Node, field), item)

@@ -20,9 +20,10 @@
       relax.return %b : T
     }
 
-Captured values, and symbols that the parameters do not determine, become parameters. A function
-value with other uses than calls, such as one that is returned, is an error: there are no closures
-at run time. TVM's ``LambdaLift``.
+Captured values, and symbols that the parameters do not determine, become parameters. Calls that
+take or return function values are inlined before (`inline_closures`). A function value with other
+uses than calls, such as a field of a tuple, is an error: there are no closures at run time. TVM's
+``LambdaLift``.
 """
 
 from __future__ import annotations
@@ -42,6 +43,7 @@ from ...dialects.parameters import value_hint
 from ...dialects.relax.symbols import declared_in, determined_symbols
 from ...dialects.relax.types import type_symbols
 from ..functions import functions_by_name, graph_functions, unique_name
+from .inline_closures import inline_closures
 
 
 def lambda_lift(module: ModuleOp) -> None:
@@ -49,12 +51,13 @@ def lambda_lift(module: ModuleOp) -> None:
 
     Raises Diagnostic with one line for a function value that is not only called.
     """
+    inline_closures(module)
     taken = set(functions_by_name(module))
     for func in graph_functions(module):
         while (local := _innermost(func)) is not None:
             name = unique_name(f"{func.sym_name.data}_{local.func_name.data}", taken, first=0)
             taken.add(name)
-            Rewriter.insert_op(_lift(local, name), InsertPoint.after(func))
+            Rewriter.insert_op(lift(local, name), InsertPoint.after(func))
 
 
 def _innermost(func: relax.FuncOp) -> relax.LocalFuncOp | None:
@@ -67,7 +70,11 @@ def _innermost(func: relax.FuncOp) -> relax.LocalFuncOp | None:
     return None
 
 
-def _lift(local: relax.LocalFuncOp, name: str) -> relax.FuncOp:
+def lift(local: relax.LocalFuncOp, name: str) -> relax.FuncOp:
+    """A private function for a local one, whose calls become calls of it.
+
+    The caller adds it to the module. Raises Diagnostic with one line for other uses than calls.
+    """
     _verify_only_called(local)
     captured, symbols = captured_values(local), _captured_symbols(local)
     missing = [s for s in symbols if s not in determined_symbols(v.type for v in captured)]

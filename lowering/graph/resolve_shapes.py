@@ -34,6 +34,9 @@ Where an operator's result has as many elements as data says, they are counted f
     %s = relax.tensor_to_shape %c at_most [n]
     relax.match_cast %s : !relax.shape<rank 1> -> !relax.shape<[count]>
     %p = relax.nonzero %x size [count] : … -> !relax.tensor<[1, count], i64>
+
+Tensors of unknown shape that are only passed on become objects (`unknown_tensors`). What follows a
+size without a limit becomes a function of its own (`outline_sizes`).
 """
 
 from __future__ import annotations
@@ -66,8 +69,10 @@ from ..verify_calls import call_result_type
 from .cast_symbols import CastResolver
 from .data_sizes import count_first
 from .inline_functions import inline_call
+from .outline_sizes import outline_sizes
 from .refresh_types import refresh_types
 from .size_parameters import loop_bodies, scalar_parameters
+from .unknown_tensors import hold_unknown_tensors
 
 
 def resolve_shapes(module: ModuleOp) -> None:
@@ -86,6 +91,8 @@ def resolve_shapes(module: ModuleOp) -> None:
     for name in callees_first(calls):
         scalars = scalar_parameters(graph[name], functions, symbolic)
         _resolve(graph[name], functions, recursive, scalars)
+    hold_unknown_tensors(module)
+    outline_sizes(module)
 
 
 def _has_open_shapes(func: relax.FuncOp) -> bool:

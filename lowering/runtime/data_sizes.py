@@ -78,7 +78,9 @@ class SizeConverter(CallConverter):
         for (name, limit), dim in zip(read.symbols, dims, strict=True):
             size, what = sym(name), f"tensor_to_shape in {self.label}: expected a dim"
             checks.append(rt.AssertOp(size, "ge", 0, f"{what} of at least 0, got {{0}}"))
-            checks.append(rt.AssertOp(limit, "ge", size, f"{what} of at most {{0}}, got {{1}}"))
+            if shape.at_most is not None:
+                message = f"{what} of at most {{0}}, got {{1}}"
+                checks.append(rt.AssertOp(limit, "ge", size, message))
             if dim != size:
                 checks.append(rt.AssertOp(size, "eq", dim, f"{what} of {{1}}, got {{0}}"))
         self.current.add_ops([read, *checks])

@@ -4,23 +4,19 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
-from collections.abc import Set as AbstractSet
 from typing import Any, cast
 
 from xdsl.dialects.builtin import TupleType, UnitAttr
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Operation, SSAValue
 
 from ...dialects import relax
 from ...dialects.attributes import RECOMPUTED
 from ...dialects.diagnostics import suggestion
 from ...dialects.dtypes import DTYPES
-from ...dialects.int_expr import IntExpr, Sym
-from ...dialects.relax.symbols import paired_dims
-from ...dialects.relax.type_relations import forget_symbols
 from ...ir.call_parts import GlobalVar, graph_call
 from ...ir.operators import attribute_value, constant_data, default_dtype
 from ...lowering.graph.lower_prims import number_tensor, result_of
-from ...lowering.substitute import substituted
+from .relax_closures import ClosureParser, result_type
 from .relax_dps import DPSCallParser
 from .relax_kernels import KernelParser
 from .relax_loops import LoopParser
@@ -40,9 +36,10 @@ class CallParser:
         self.exprs = function.exprs
         self.macros = MacroCallParser(function)
         self.dps = dps = DPSCallParser(function)
-        shapes = ShapeCallParser(function)
+        self.shapes = shapes = ShapeCallParser(function)
         self.number = shapes.number
         effects = PackedCallParser(function, dps)
+        self.closures = ClosureParser(function, dps)
         self._handlers: dict[str, Callable[[ast.Call], SSAValue]] = {
             "R.call_tir": dps.call_tir,
             "R.call_tir_inplace": dps.call_tir_inplace,
@@ -63,6 +60,9 @@ class CallParser:
             "R.emit_with_ty": self._call_of_name,
             "R.grad.recomputed": self._recomputed,
             "R.loop": LoopParser(function, dps).loop,
+            "R.invoke_closure": self.closures.invoke_closure,
+            "R.invoke_pure_closure": self.closures.invoke_closure,
+            "R.make_closure": self.closures.make_closure,
             "R.match_cast": shapes.match_cast,
             "R.prim_to_tensor": shapes.prim_to_tensor,
             "R.prim_value": shapes.prim_value,
@@ -154,15 +154,9 @@ class CallParser:
         return found if is_function else None
 
     def _invoke(self, node: ast.Call, function: SSAValue) -> SSAValue:
-        type_ = function.type
-        assert isinstance(type_, relax.FuncType)
-        args = [self.function.value(a) for a in node.args]
-        params = type_.params.data
-        if len(args) != len(params) or node.keywords:
-            count = len(args) + len(node.keywords)
-            raise self.function.error(node, f"expected {len(params)} arguments, got {count}")
-        result = _result_type(params, args, type_.result, self.function.declared)
-        return self.function.emit(relax.InvokeOp(function, args, result), node)
+        if node.keywords:
+            raise self.function.error(node, "expected arguments of a local function by position")
+        return self.closures.invoke(node, function, [self.function.value(a) for a in node.args])
 
     def _call_function(self, node: ast.Call, name: str) -> SSAValue:
         signature = self.function.signature_of(name)
@@ -179,9 +173,7 @@ class CallParser:
             raise self.function.error(
                 node, f"'{name}' expects {len(params)} arguments, got {count}"
             )
-        return self.function.emit(
-            relax.CallOp(name, args, _result_type(params, args, result)), node
-        )
+        return self.function.emit(relax.CallOp(name, args, result_type(params, args, result)), node)
 
     def _tuple(self, node: ast.Call) -> SSAValue:
         return self.function.value(ast.copy_location(ast.Tuple(node.args, ast.Load()), node))
@@ -232,6 +224,11 @@ class CallParser:
         attributes = {
             n: self._attribute(given[n]) for n in operator.attribute_names() if n in given
         }
+        for key, value in attributes.items():
+            if isinstance(getattr(value, "type", None), relax.ShapeType):
+                attributes[key] = dims = self.shapes.named_dims(value, node)
+                if name == "relax.reshape":
+                    operands = [self.shapes.with_elements(operands[0], dims, node)]
         return self.operator(node, name, operands, attributes)
 
     def _operands(
@@ -294,21 +291,3 @@ class CallParser:
 
 def _default_dtype(value: Any) -> str:
     return str(value.dtype) if hasattr(value, "dtype") else default_dtype(value)
-
-
-def _result_type(
-    params: Sequence[Attribute],
-    args: Sequence[SSAValue],
-    result: Attribute,
-    outer: AbstractSet[str] = frozenset(),
-) -> Attribute:
-    """The type of a call's result: the callee's, with its symbols as they are at this call.
-
-    The `outer` symbols, of a function around the callee, are what they are.
-    """
-    found: dict[str, IntExpr] = {}
-    for param, arg in zip(params, args, strict=True):
-        for dim, actual in paired_dims(param, arg.type):
-            if isinstance(atom := dim.as_atom, Sym) and atom.name not in outer:
-                found.setdefault(atom.name, actual)
-    return substituted(forget_symbols(result, found.keys() | outer), found)

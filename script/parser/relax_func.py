@@ -12,6 +12,7 @@ from ...dialects import relax
 from ...dialects.parameters import value_hint
 from ...dialects.relax.symbols import determined_symbols
 from ...dialects.relax.type_relations import forget_symbols, says_less
+from ...dialects.relax.types import tensors_in
 from ...te.arithmetic import Index, dim_expr, symbol
 from ...te.attributes import dictionary
 from ..printer.metadata import KEY
@@ -121,6 +122,9 @@ class RelaxFuncParser(RelaxReader):
             raise self.error(self.node, f"expected '{self.node.name}' to return a value")
         if annotated is not None and not says_less(annotated, value.type):
             assert self.node.returns is not None
+            is_known = all(t.is_known for t in tensors_in(annotated))
+            if is_known and self._is_refined(annotated, value.type):
+                return self.emit(relax.MatchCastOp(value, annotated), self.node.returns)
             message = f"expected '{self.node.name}' to return {annotated}, got {value.type}"
             self.scope.source.warn(self.node.returns, message)
         return value

@@ -183,8 +183,8 @@ class ValueTexts:
         return call_text(function, self.value(value), self.types.text(type_))
 
     def _tensor_to_shape(self, op: TensorToShapeOp) -> str:
-        limits = f"at_most={self._dims(op.limits)}"
-        return call_text("R.tensor_to_shape", self.value(op.tensor), limits)
+        limits = [] if op.at_most is None else [f"at_most={self._dims(op.limits)}"]
+        return call_text("R.tensor_to_shape", self.value(op.tensor), *limits)
 
     def _tensor_to_prim(self, op: TensorToPrimOp) -> str:
         owner, dtype = op.tensor.owner, op.result.type.dtype

@@ -36,3 +36,28 @@ relax.func @nested(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
 // CHECK: relax.func private @nested_outer(%a: !relax.tensor<[n], f32>, %x: !relax.tensor<[n], f32>)
 // CHECK-NEXT: relax.call @nested_inner(%x, %a)
 // CHECK: relax.func private @nested_inner(%b: !relax.tensor<[n], f32>, %a: !relax.tensor<[n], f32>)
+
+// -----
+
+// A call that returns a function is replaced by its body, and so is one that takes a function.
+// CHECK-LABEL: relax.func @closures
+// CHECK-NEXT:    %z = relax.call @closures_inner(%x, %y)
+// CHECK-NEXT:    relax.return %z
+// CHECK:       relax.func private @closures_inner(%a: !relax.tensor<[n], f32>, %y: !relax.tensor<[n], f32>)
+// CHECK-NOT:   @less
+relax.func @closures(%x: !relax.tensor<[n], f32>, %y: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
+  %f = relax.call @less(%y) : (!relax.tensor<[n], f32>) -> !relax.func<(!relax.tensor<[n], f32>) -> !relax.tensor<[n], f32>>
+  %g = relax.local_func @apply(%h: !relax.func<(!relax.tensor<[n], f32>) -> !relax.tensor<[n], f32>>) -> !relax.tensor<[n], f32> {
+    %b = relax.invoke %h(%x) : !relax.func<(!relax.tensor<[n], f32>) -> !relax.tensor<[n], f32>>, (!relax.tensor<[n], f32>) -> !relax.tensor<[n], f32>
+    relax.return %b : !relax.tensor<[n], f32>
+  }
+  %z = relax.invoke %g(%f) : !relax.func<(!relax.func<(!relax.tensor<[n], f32>) -> !relax.tensor<[n], f32>>) -> !relax.tensor<[n], f32>>, (!relax.func<(!relax.tensor<[n], f32>) -> !relax.tensor<[n], f32>>) -> !relax.tensor<[n], f32>
+  relax.return %z : !relax.tensor<[n], f32>
+}
+relax.func @less(%y: !relax.tensor<[n], f32>) -> !relax.func<(!relax.tensor<[n], f32>) -> !relax.tensor<[n], f32>> {
+  %f = relax.local_func @inner(%a: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
+    %b = relax.subtract %a, %y : !relax.tensor<[n], f32>, !relax.tensor<[n], f32> -> !relax.tensor<[n], f32>
+    relax.return %b : !relax.tensor<[n], f32>
+  }
+  relax.return %f : !relax.func<(!relax.tensor<[n], f32>) -> !relax.tensor<[n], f32>>
+}

@@ -72,13 +72,17 @@ relax.func @unknown(%x: !relax.tensor<*, f32>, %s: !relax.object, %y: !relax.ten
 
 // -----
 
-// A cast over known symbols says what a registered function returns; one that declares some does not.
+// A cast over known symbols says what a registered function returns; those that one declares are the
+// dims of an object.
 // CHECK-LABEL: relax.func @packed
 relax.func @packed(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n, 4], f32> {
   // CHECK-NEXT: relax.call_pure_packed "f"(%x) : (!relax.tensor<[n], f32>) -> !relax.tensor<[n, 4], f32>
   %y = relax.call_pure_packed "f"(%x) : (!relax.tensor<[n], f32>) -> !relax.tensor<*, ?>
   %z = relax.match_cast %y : !relax.tensor<*, ?> -> !relax.tensor<[n, 4], f32>
-  // CHECK: relax.call_pure_packed "g"(%x) : (!relax.tensor<[n], f32>) -> !relax.tensor<rank 1, f32>
+  // CHECK: %v = relax.call_pure_packed "g"(%x) : (!relax.tensor<[n], f32>) -> !relax.object
+  // CHECK-NEXT: %0 = relax.call_pure_packed "vm.builtin.dims_of"(%v) : (!relax.object) -> !relax.tensor<[1], i64>
+  // CHECK-NEXT: %1 = relax.tensor_to_shape %0 : !relax.tensor<[1], i64> -> !relax.shape<rank 1>
+  // CHECK-NEXT: relax.match_cast %1 : !relax.shape<rank 1> -> !relax.shape<[m]>
   %v = relax.call_pure_packed "g"(%x) : (!relax.tensor<[n], f32>) -> !relax.tensor<rank 1, f32>
   %w = relax.match_cast %v : !relax.tensor<rank 1, f32> -> !relax.tensor<[m], f32>
   relax.return %z : !relax.tensor<[n, 4], f32>
