@@ -31,7 +31,7 @@ from .written import written_values
 
 def attach_layout_free_buffers(module: ModuleOp) -> None:
     """Set the attribute of every private PrimFunc, whose calls are all known."""
-    calls, written = _calls_by_callee(module), written_values(module)
+    calls, written = calls_by_callee(module), written_values(module)
     for func in module.body.block.ops:
         if isinstance(func, tir.PrimFuncOp) and is_private(func):
             found = calls.get(func.sym_name.data, [])
@@ -44,7 +44,7 @@ def attach_layout_free_buffers(module: ModuleOp) -> None:
             func.set_attr(LAYOUT_FREE, positions or None)
 
 
-def _calls_by_callee(module: ModuleOp) -> dict[str, list[relax.CallTIROp]]:
+def calls_by_callee(module: ModuleOp) -> dict[str, list[relax.CallTIROp]]:
     """The calls of each kernel; kernels with other references are left out."""
     found: dict[str, list[relax.CallTIROp]] = {}
     others: set[str] = set()
