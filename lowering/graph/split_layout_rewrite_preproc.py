@@ -180,7 +180,7 @@ def _split_call(call: relax.CallTIROp, rewrites: Sequence[_Rewrite], names: Sequ
     """Call the kernel that copies the weights first."""
     types = [relax.TensorType.of(t.dims, t.element_type) for t in (r.target_type for r in rewrites)]
     weights = [call.args[r.source.index] for r in rewrites]
-    pack = relax.CallTIROp(names[0], weights, types[0] if len(types) == 1 else TupleType(types))
+    pack = relax.CallTIROp(names[0], weights, types[0] if len(types) == 1 else TupleType((*types,)))
     fields: list[Operation] = []
     packed = [pack.result]
     if len(types) > 1:
