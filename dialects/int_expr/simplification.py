@@ -150,11 +150,17 @@ def floormod(lhs: IntExpr, rhs: IntExpr) -> IntExpr:
 
 
 def _without_multiples(lhs: IntExpr, rhs: IntExpr) -> IntExpr:
-    """``a`` for ``a + b * c`` in ``(a + b * c) % c``, where `c` is symbols alone."""
+    """``a`` for ``a + b * c`` in ``(a + b * c) % c``, and in ``a % (b * c) % c``, of symbols c."""
     if not is_divisor(rhs) or len(rhs.terms) != 1:
         return lhs
     kept = {m: c for m, c in lhs.terms if _exact_quotient(IntExpr.from_terms({m: c}), rhs) is None}
-    return IntExpr.from_terms(kept)
+    result = IntExpr.from_terms(kept)
+    for monomial, coefficient in result.terms:
+        (atom, *more) = monomial or (None,)
+        if not more and isinstance(atom, Compound) and atom.op == "mod":
+            if is_divisor(atom.rhs) and _exact_quotient(atom.rhs, rhs) is not None:
+                return _without_multiples(result + (atom.lhs - atom) * coefficient, rhs)
+    return result
 
 
 def _without_remainders(lhs: IntExpr, divisor: int) -> IntExpr:

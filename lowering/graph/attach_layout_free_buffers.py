@@ -38,7 +38,7 @@ from .written import Written, written_values
 
 def attach_layout_free_buffers(module: ModuleOp) -> None:
     """Set the attribute of every private PrimFunc, whose calls are all known."""
-    calls, written = _calls_by_callee(module), written_values(module)
+    calls, written = calls_by_callee(module), written_values(module)
     for func in _kernels(module):
         found = [_constants(call, written) for call in calls.get(func.sym_name.data, [])]
         always = sorted(found[0].intersection(*found)) if found else []
@@ -47,7 +47,7 @@ def attach_layout_free_buffers(module: ModuleOp) -> None:
 
 def copy_for_constants(module: ModuleOp) -> None:
     """Let calls with constants have kernels of their own, whose attribute says which they are."""
-    calls, written = _calls_by_callee(module), written_values(module)
+    calls, written = calls_by_callee(module), written_values(module)
     weights = {p for f in graph_functions(module) for p in _weights(f) if p not in written}
     taken = set(functions_by_name(module))
     for func in _kernels(module):
@@ -97,7 +97,7 @@ def _copy(func: tir.PrimFuncOp, name: str, positions: Sequence[int]) -> tir.Prim
     return copy
 
 
-def _calls_by_callee(module: ModuleOp) -> dict[str, list[relax.CallTIROp]]:
+def calls_by_callee(module: ModuleOp) -> dict[str, list[relax.CallTIROp]]:
     """The calls of each kernel; kernels with other references are left out."""
     found: dict[str, list[relax.CallTIROp]] = {}
     others: set[str] = set()
