@@ -198,6 +198,10 @@ def _along(operator: str) -> Callable[..., Tensor]:
 def hardmax(ctx: Context, x: Tensor, *, axis: int = -1) -> Tensor:
     """1 at the first largest element along an axis, and 0 elsewhere."""
     place = axis_of(axis, x.rank)
+    if x.dims[place].is_constant:
+        first = ctx.emit("argmax", x, axis=place)
+        options = {"depth": x.dims[place].offset, "axis": place, "dtype": x.dtype}
+        return ctx.emit("one_hot", first, on_value=1.0, off_value=0.0, **options)
     dims = [d if a == place else ONE for a, d in enumerate(x.dims)]
     first = ctx.emit("argmax", x, axis=place, keepdims=True)
     indices = ctx.reshape(ctx.emit("arange", start=0, end=x.dims[place], dtype="int64"), dims)
