@@ -60,7 +60,7 @@ def _placeholders(graph: fx.Graph) -> list[fx.Node]:
 
 
 def _may_be_dense(node: fx.Node) -> bool:
-    value = node.meta.get("val")
+    value: Any = node.meta.get("val")
     return is_sparse(value) and value.numel() <= MOST_ELEMENTS
 
 

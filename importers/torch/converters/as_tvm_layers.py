@@ -56,8 +56,8 @@ def pixel_shuffle_of_images(ctx: Context, x: Value, upscale_factor: int) -> Valu
 @converts_as_tvm("aten.upsample_nearest2d.vec", "aten.upsample_nearest2d.default")
 def nearest(ctx: Context, x: Value, size: Any, *factors: Any) -> Value:
     """The nearest elements: for multiples of the sizes also those nearest to the centers."""
-    if len(factors) == 1 and isinstance(factors[0], Sequence | None):
-        factors = tuple(factors[0] or ())  # of the overload with a list
+    given: Any = factors[0] if len(factors) == 1 else factors  # one overload has a list
+    factors = tuple(given or ())
     pairs = zip(dims_of(x)[2:], ctx.dims[2:], strict=True)
     sizes = [(own.constant, new.constant) for own, new in pairs]
     ratios = [new // own for own, new in sizes if own and new and new % own == 0]
