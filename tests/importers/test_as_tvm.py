@@ -72,8 +72,6 @@ CORE = {
              ["abs", "power", "sum", "power"]),
     "median": (lambda x: x.median(1), [torch.tensor([[1.0, 4, 2, 3], [1, torch.nan, 0, 2]])],
                ["median"]),
-    "largest": (lambda x: (*x.max(1), *x.max(0, keepdim=True)), [X],
-                ["topk", "squeeze", "squeeze", "topk"]),
     "nearest": (lambda x: (F.interpolate(x, scale_factor=3.0), F.interpolate(x, (5, 8))), [IMAGE],
                 ["image.resize2d", "image.resize2d"]),
     "antialiased": (lambda x: F.interpolate(x, (4, 7), mode="bilinear", antialias=True), [IMAGE],

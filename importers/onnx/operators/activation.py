@@ -190,7 +190,8 @@ def _along(operator: str) -> Callable[..., Tensor]:
     def convert(ctx: Context, x: Tensor, *, axis: int = -1) -> Tensor:
         if not x.rank:
             return ctx.reshape(convert(ctx, ctx.reshape(x, [ONE])), [])
-        return ctx.emit(operator, x, axis=axis_of(axis, x.rank))
+        axis_of(axis, x.rank)  # raises an error for an axis that the tensor does not have
+        return ctx.emit(operator, x, axis=axis)
 
     return convert
 
@@ -216,7 +217,7 @@ def _of_rows(converter: Callable[..., Tensor]) -> Callable[..., Tensor]:
         if split == x.rank - 1:
             return converter(ctx, x, axis=-1)
         sizes = [reduce(mul, part, ONE) for part in (x.dims[:split], x.dims[split:])]
-        return ctx.reshape(converter(ctx, ctx.reshape(x, sizes), axis=1), x.dims)
+        return ctx.reshape(converter(ctx, ctx.reshape(x, sizes), axis=-1), x.dims)
 
     return convert
 

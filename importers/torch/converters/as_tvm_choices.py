@@ -18,7 +18,6 @@ from .as_tvm import full_like
 from .elementwise import masked_fill
 from .indexing import masked_scatter
 from .manipulation import reshape
-from .reduction import max_dim
 from .searching import bucketize
 
 _REDUCTIONS = ("none", "mean", "sum")
@@ -59,18 +58,6 @@ def places(
     if dtype_of(x) != dtype_of(boundaries):
         return bucketize(ctx, x, boundaries, out_int32, right)
     return ctx.op("bucketize", x, boundaries, out_int32=out_int32, right=right)
-
-
-@converts_as_tvm("aten.max.dim")
-def max_by_topk(ctx: Context, x: Value, dim: int, keepdim: bool = False) -> tuple[Value, ...]:
-    """The largest elements along a dim, and their indices."""
-    if not dims_of(x) or not dims_of(x)[dim].is_constant or dtype_of(x) == "bool":
-        return max_dim(ctx, x, dim, keepdim)
-    found, results = ctx.op("topk", x, k=1, axis=dim, dtype="int64"), list[Value]()
-    for index in range(2):
-        one = ctx.field(found, index)
-        results.append(one if keepdim else ctx.op("squeeze", one, axis=[dim]))
-    return tuple(results)
 
 
 @converts_as_tvm("aten.lerp.Tensor", "aten.lerp.Scalar")
