@@ -35,7 +35,7 @@ def _row(ctx: Context, values: Sequence[Any], dtype: str = "float32") -> Tensor:
 def normalizer(ctx: Context, x: Tensor, *, norm: str = "MAX") -> Tensor:
     """Rows divided by their largest element, or the sum of absolute values or squares' root.
 
-    A row whose divisor is 0 stays as it is.
+    A row whose divisor is 0 is unchanged.
     """
     data = Formula(ctx, ctx.astype(rows_of_floats(ctx, x), "float32"))
     match norm:

@@ -55,7 +55,7 @@ class Trees:
         )  # fmt: skip
         if missing := [name for name in names if name not in nodes]:
             raise ValueError(f"expected attribute 'nodes_{missing[0]}', got none")
-        keys = list(zip(nodes["treeids"], nodes["nodeids"], strict=False))
+        keys: list[tuple[int, int]] = list(zip(nodes["treeids"], nodes["nodeids"], strict=False))
         count, numbers = len(keys), {key: n for n, key in enumerate(keys)}
         if not keys or len(numbers) < count or any(len(nodes[n]) != count for n in names):
             raise ValueError("expected lists of the same length with different nodes of trees")
@@ -72,7 +72,8 @@ class Trees:
                     raise ValueError(f"expected a node {key[1]} of tree {key[0]}, got none")
                 children[number, column] = numbers[key]
         roots = np.setdiff1d(np.arange(count), children[inner])
-        if len({keys[r][0] for r in roots}) != len(roots):
+        owners: set[int] = {keys[r][0] for r in roots}
+        if len(owners) != len(roots):
             raise ValueError("expected one root of each tree, got several")
         tracks = nodes.get("missing_value_tracks_true") or [0] * count
         return Trees(
