@@ -72,7 +72,13 @@ class _FunctionConverter(CallConverter):
         self.convert_all(self.func.body.block)
         tighten_bounds(body)
         name = self.func.sym_name.data
-        kernel = loops.FuncOp(name, symbol_order(self.func), Region(body), is_noalias(self.func))
+        kernel = loops.FuncOp(
+            name,
+            symbol_order(self.func),
+            Region(body),
+            is_noalias(self.func),
+            reuse_distance=self.func.reuse_distance,
+        )
         kernel.location = self.func.location
         return kernel
 
