@@ -66,9 +66,11 @@ def compute_operator(
     If it is `plain`, those of TVM's kernel, for a `PlainFormOp`.
     """
     te: Any = sys.modules[__package__ or ""]
-    is_plain = plain and issubclass(operator, PlainFormOp)
-    compute = operator.compute_plain if is_plain else operator.compute
-    found = compute(te, tensors, evaluated(attributes, index_value))
+    if plain and issubclass(operator, PlainFormOp):
+        compute = operator.compute_plain
+    else:
+        compute = operator.compute
+    found: Any = compute(te, tensors, evaluated(attributes, index_value))
     return tuple(found) if isinstance(found, tuple | list) else (found,)  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
 
 

@@ -125,6 +125,8 @@ class CallParser:
                 for part in name.removeprefix("relax.").split("."):
                     func = ast.copy_location(ast.Attribute(func, part, ast.Load()), node.func)
                 return self._call(ast.copy_location(ast.Call(func, args, []), node))
+            case _:
+                pass
         raise self.function.error(node, "expected R.emit_with_ty(name, (arguments), (types))")
 
     def _sibling(self, node: ast.expr) -> str | None:
