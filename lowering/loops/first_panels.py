@@ -34,10 +34,16 @@ OPS = 4
 def prefetch_first_panels(
     loop: loops.ForOp, stream: Stream, func: loops.FuncOp, iterations: int
 ) -> None:
-    """Prefetch what so many first iterations of `loop` read, in the loops before its nest."""
+    """Prefetch what so many first iterations of `loop` read, in the loops before its nest.
+
+    The address must be known there: of loop variables of the nest and parameters only.
+    """
     nest = (loop, *_loops_around(loop))
     firsts: dict[SSAValue, IntExpr] = {op.loop_var: op.lower.data for op in nest}
-    is_known = all(lower.constant is not None for lower in firsts.values())
+    operands = {v for op in stream.loads for v in op.operands_}
+    is_known = all(v in firsts or v.owner is func.body.block for v in operands) and all(
+        lower.constant is not None for lower in firsts.values()
+    )
     if nest[-1].parent is not func.body.block or not is_known:
         return
     start = 0

@@ -19,7 +19,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from xdsl.dialects.builtin import VectorType
-from xdsl.ir import BlockArgument, Operation, OpResult, SSAValue
+from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 from xdsl.traits import is_side_effect_free
 from xdsl.utils.hints import isa
 
@@ -27,23 +27,26 @@ from ...backend.machine_model import LINE, CacheSizes
 from ...dialects import loops
 from ...dialects.int_expr import Atom, IntExpr, minimum
 from ...dialects.sym import Values
+from ..scope import is_inside
 from .streams import lanes, may_exceed, width
 
 
 def prefetch_gathered_rows(loop: loops.ForOp, func: loops.FuncOp, caches: CacheSizes) -> None:
     """Prefetch in an innermost loop, for the next iteration of the loop right around it."""
     outer = loop.parent_op()
-    if not isinstance(outer, loops.ForOp) or outer.loop_var in loop.operands_:
+    if not isinstance(outer, loops.ForOp) or any(is_inside(v, outer) for v in loop.operands_):
         return
     entries, values, asked = _NextEntries(loop, outer), Values(), set[object]()
+    moves = _moves(outer, values)
     for load in list(loop.body.block.ops):
         if not isinstance(load, loops.LoadOp) or not _reads_rows(load, func, caches):
             continue
-        following = {v: entries.of(v) for v in load.operands_ if entries.is_inside(v)}
-        operands = [following.get(v, v) for v in load.operands_]
-        if not following or any(v is None for v in operands):
+        same = (loop.loop_var, outer.loop_var)
+        following = [v if v in same else entries.of(v) for v in load.operands_]
+        operands = [v for v in following if v is not None]
+        if len(operands) < len(following) or operands == list(load.operands_):
             continue
-        *row, last = values.exprs(load.indices, [v for v in operands if v is not None])
+        *row, last = (e.substitute(moves) for e in values.exprs(load.indices, operands))
         size = width(load.buffer)
         for byte in range(0, lanes(load) * size, LINE):
             line = (last.offset * size + byte) // LINE
@@ -54,56 +57,65 @@ def prefetch_gathered_rows(loop: loops.ForOp, func: loops.FuncOp, caches: CacheS
                 loop.body.block.insert_op_before(hint, load)
 
 
+def _moves(outer: loops.ForOp, values: Values) -> dict[Atom, IntExpr]:
+    """The variable of a loop in the next iteration; after the last one it is the same one again."""
+    last = values.rebase(outer.lower.data + outer.extent.data - 1, outer.operands_)
+    return {values.atom(outer.loop_var): minimum(values.expr(outer.loop_var) + 1, last)}
+
+
 @dataclass
 class _NextEntries:
     """What values of a loop's body, which come from tables, are in the next iteration of `outer`.
 
-    After its last iteration it is the same one again. The body has one copy of what computes them.
+    The body has one copy of what computes them. It reads no entry that the next iteration does not.
     """
 
     loop: loops.ForOp
     outer: loops.ForOp
     _made: dict[object, SSAValue] = field(default_factory=lambda: {})
+    _found: dict[SSAValue, SSAValue | None] = field(default_factory=lambda: {})
 
     def __post_init__(self) -> None:
         first = self.loop.body.block.first_op
         assert first is not None
         self._begin = first
 
-    def is_inside(self, value: SSAValue) -> bool:
-        """Whether the loop's body computes a value."""
-        return isinstance(value, OpResult) and value.op.parent is self.loop.body.block
-
     def of(self, value: SSAValue) -> SSAValue | None:
         """The value in the next iteration; `None` unless pure operations of tables compute it."""
-        if not self.is_inside(value):
-            return None if value in self.loop.body.block.args else value
+        if not is_inside(value, self.outer):
+            return value
+        if value not in self._found:
+            self._found[value] = self._compute(value)
+        return self._found[value]
+
+    def _compute(self, value: SSAValue) -> SSAValue | None:
         op = value.owner
-        assert isinstance(op, Operation)
+        if isinstance(op, Block) or op.parent is not self.loop.body.block:
+            return None
         if isinstance(op, loops.LoadOp):
-            is_outside = all(self.of(v) is v for v in op.operands)
-            is_entry = self.outer.loop_var in op.operands_ and not isa(value.type, VectorType)
-            return self._add(self._next_load(op)) if is_outside and is_entry else None
+            moved = [v for v in op.operands if is_inside(v, self.outer)]
+            is_entry = moved == [self.outer.loop_var] and not isa(value.type, VectorType)
+            return self._add(self._next_load(op)) if is_entry else None
         operands = [self.of(v) for v in op.operands]
         is_pure = is_side_effect_free(op) or op.name in loops.LANEWISE
-        if op.regions or not is_pure or None in operands:
+        if op.regions or len(op.results) != 1 or not is_pure or None in operands:
             return None
         copy = op.clone()
         copy.operands = [v for v in operands if v is not None]
         return self._add(copy)
 
     def _next_load(self, op: loops.LoadOp) -> loops.LoadOp:
-        values, outer = Values(), self.outer
-        last = values.rebase(outer.lower.data + outer.extent.data - 1, outer.operands_)
-        following = minimum(values.expr(outer.loop_var) + 1, last)
-        moves: dict[Atom, IntExpr] = {values.atom(outer.loop_var): following}
+        values = Values()
+        moves = _moves(self.outer, values)
         indices = [e.substitute(moves) for e in values.exprs(op.indices, op.operands_)]
         return loops.LoadOp(op.buffer, indices, values.list, op.result.type)
 
     def _add(self, op: Operation) -> SSAValue:
         """The result of an operation, or of an equal one that the body has already."""
         key = (op.name, *op.operands, *op.properties.items(), *op.attributes.items())
-        if key not in self._made:
+        if key in self._made:
+            op.erase()
+        else:
             self.loop.body.block.insert_op_before(op, self._begin)
             self._made[key] = op.results[0]
         return self._made[key]

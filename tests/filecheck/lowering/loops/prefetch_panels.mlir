@@ -118,6 +118,37 @@ loops.func @beside_others(%X: !tir.buffer<[65536], f32>, %W: !tir.buffer<[65536,
 
 // -----
 
+// No loop before knows the panel that a table selects later.
+
+// CHECK-LABEL: @selected
+// CHECK:         loops.for %j in (0, 8) {
+// CHECK-NEXT:      loops.load
+// CHECK:           loops.prefetch %W[%p, %k + 256, 0]
+loops.func @selected(%T: !tir.buffer<[8], i32>, %X: !tir.buffer<[65536], f32>, %W: !tir.buffer<[4, 65536, 8], f32>, %Y: !tir.buffer<[8, 8], f32>) noalias reuse_distance 4194304 {
+  %z = arith.constant dense<0.0> : vector<8xf32>
+  loops.for %j in (0, 8) {
+    %x = loops.load %X[%j] : !tir.buffer<[65536], f32> -> f32
+    %a = arith.addf %x, %x : f32
+    %b = arith.mulf %a, %x : f32
+    loops.store %b, %Y[%j, 0] : !tir.buffer<[8, 8], f32>, f32
+  }
+  loops.for %i in (0, 8) {
+    %t = loops.load %T[%i] : !tir.buffer<[8], i32> -> i32
+    %p = arith.index_cast %t : i32 to index
+    %s = loops.for %k in (0, 65536) carry (%a = %z : vector<8xf32>) {
+      %w = loops.load %W[%p, %k, 0] : !tir.buffer<[4, 65536, 8], f32> -> vector<8xf32>
+      %x = loops.load %X[%k] : !tir.buffer<[65536], f32> -> f32
+      %c = vector.broadcast %x : f32 to vector<8xf32>
+      %q = arith.mulf %c, %w : vector<8xf32>
+      %d = arith.addf %a, %q : vector<8xf32>
+      loops.yield %d : vector<8xf32>
+    }
+    loops.store %s, %Y[%i, 0] : !tir.buffer<[8, 8], f32>, vector<8xf32>
+  }
+}
+
+// -----
+
 // The second cache keeps a panel for all rows that use it.
 
 // CHECK-LABEL: @for_many_rows
