@@ -20,13 +20,15 @@
       relax.return %b : T
     }
 
-Captured values, and symbols that the parameters do not determine, become parameters. A function
-value with other uses than calls, such as one that is returned, is an error: there are no closures
-at run time. TVM's ``LambdaLift``.
+Captured values, and symbols that the parameters do not determine, become parameters; a function
+that calls itself, by its `relax.own_func`, passes them on. A function value with other uses than
+calls, such as one that is returned, is an error: there are no closures at run time. TVM's
+``LambdaLift``.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
@@ -68,10 +70,13 @@ def _innermost(func: relax.FuncOp) -> relax.LocalFuncOp | None:
 
 
 def _lift(local: relax.LocalFuncOp, name: str) -> relax.FuncOp:
-    _verify_only_called(local)
+    block = local.body.block
+    own = [op for op in block.ops if isinstance(op, relax.OwnFuncOp)]
+    for value in (local.result, *(op.result for op in own)):
+        _verify_only_called(local, value)
     captured, symbols = _captured_values(local), _captured_symbols(local)
     missing = [s for s in symbols if s not in determined_symbols(v.type for v in captured)]
-    block = local.body.block
+    count = len(block.args)
     names, types = list(local.names), local.result.type
     for value in captured:
         arg = block.insert_arg(value.type, len(block.args))
@@ -83,6 +88,10 @@ def _lift(local: relax.LocalFuncOp, name: str) -> relax.FuncOp:
         arg = block.insert_arg(type_, len(block.args))
         names.append(unique_name(symbol, names))
         arg.name_hint = value_hint(symbol)
+    for op in own:
+        for use in list(op.result.uses):
+            _replace_call(use.operation, name, block.args[count:], [])
+        Rewriter.erase_op(op)
     for use in list(local.result.uses):
         _replace_call(use.operation, name, captured, missing)
     body, attrs = local.detach_region(local.body), local.attrs
@@ -90,8 +99,8 @@ def _lift(local: relax.LocalFuncOp, name: str) -> relax.FuncOp:
     return relax.FuncOp(name, names, types.result, body, types.impure, private=True, attrs=attrs)
 
 
-def _verify_only_called(local: relax.LocalFuncOp) -> None:
-    for use in local.result.uses:
+def _verify_only_called(local: relax.LocalFuncOp, value: SSAValue) -> None:
+    for use in value.uses:
         if not isinstance(use.operation, relax.InvokeOp) or use.index != 0:
             raise Diagnostic(
                 f"expected local function '{local.func_name.data}' only to be called, "
@@ -129,7 +138,9 @@ def _captured_symbols(local: relax.LocalFuncOp) -> list[str]:
     return sorted(used - own)
 
 
-def _replace_call(op: Operation, name: str, captured: list[SSAValue], symbols: list[str]) -> None:
+def _replace_call(
+    op: Operation, name: str, captured: Sequence[SSAValue], symbols: Sequence[str]
+) -> None:
     assert isinstance(op, relax.InvokeOp)
     numbers = [relax.PrimValueOp(sym(s)) for s in symbols]
     for symbol, number in zip(symbols, numbers, strict=True):

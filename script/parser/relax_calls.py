@@ -20,6 +20,7 @@ from ...ir.call_parts import GlobalVar, graph_call
 from ...ir.operators import attribute_value, constant_data, default_dtype
 from ...lowering.graph.lower_prims import number_tensor, result_of
 from ...lowering.substitute import substituted
+from .own_function import OwnFunction
 from .relax_dps import DPSCallParser
 from .relax_kernels import KernelParser
 from .relax_loops import LoopParser
@@ -81,7 +82,7 @@ class CallParser:
     def _call(self, node: ast.Call) -> SSAValue:
         local = self._local_function(node.func)
         if local is not None:
-            return self._invoke(node, local)
+            return self._invoke(node, *local)
         sibling = self._sibling(node.func)
         if sibling is not None:
             return self._call_function(node, sibling)
@@ -126,15 +127,17 @@ class CallParser:
         found = self.function.scope.python.get(node.id) if isinstance(node, ast.Name) else None
         return found if isinstance(found, GlobalVar) else None
 
-    def _local_function(self, node: ast.expr) -> SSAValue | None:
-        """The function value that a name is bound to, if it is one."""
+    def _local_function(self, node: ast.expr) -> tuple[SSAValue, AbstractSet[str]] | None:
+        """The function value that a name is bound to, if it is one, and the symbols around it."""
         if not isinstance(node, ast.Name):
             return None
         found = self.function.bound(node.id)
+        if isinstance(found, OwnFunction):
+            return found.value, found.around
         is_function = isinstance(getattr(found, "type", None), relax.FuncType)
-        return found if is_function else None
+        return (found, self.function.declared) if is_function else None
 
-    def _invoke(self, node: ast.Call, function: SSAValue) -> SSAValue:
+    def _invoke(self, node: ast.Call, function: SSAValue, around: AbstractSet[str]) -> SSAValue:
         type_ = function.type
         assert isinstance(type_, relax.FuncType)
         args = [self.function.value(a) for a in node.args]
@@ -142,7 +145,7 @@ class CallParser:
         if len(args) != len(params) or node.keywords:
             count = len(args) + len(node.keywords)
             raise self.function.error(node, f"expected {len(params)} arguments, got {count}")
-        result = _result_type(params, args, type_.result, self.function.declared)
+        result = _result_type(params, args, type_.result, around)
         return self.function.emit(relax.InvokeOp(function, args, result), node)
 
     def _call_function(self, node: ast.Call, name: str) -> SSAValue:
