@@ -126,6 +126,8 @@ class IndexMap:
         bounds = self.map.conditions(inverse, index_args(len(self.map.results)), dims)
         gaps = [
             binary("ge", index_expr(low), index_expr(high))
+            if low.constant is None
+            else binary("lt", index_expr(high - low), const(1))
             for low, high in bounds
             if not never_negative(simplify(high - low - 1, ranges), ranges)
         ]
