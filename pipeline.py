@@ -21,6 +21,9 @@ from .dialects.diagnostics import suggestion, verify
 PASSES: dict[str, str] = {
     "adjust-matmul-order": ".lowering.graph.adjust_matmul_order:AdjustMatmulOrderPass",
     "align-storage": ".lowering.schedule.align_storage:AlignStoragePass",
+    "annotate-reuse-distance": (
+        ".lowering.runtime.annotate_reuse_distance:AnnotateReuseDistancePass"
+    ),
     "annotate-tir-op-pattern": ".lowering.graph.annotate_tir_op_pattern:AnnotateTIROpPatternPass",
     "attach-attr-layout-free-buffers": (
         ".lowering.graph.attach_layout_free_buffers:AttachAttrLayoutFreeBuffersPass"
@@ -180,7 +183,16 @@ STAGES: list[Stage] = [
             "align-storage",
         ),
     ),
-    Stage("rt", ("convert-relax-to-rt", "hoist-to-load", "lift-workspace", "plan-memory")),
+    Stage(
+        "rt",
+        (
+            "convert-relax-to-rt",
+            "hoist-to-load",
+            "lift-workspace",
+            "plan-memory",
+            "annotate-reuse-distance",
+        ),
+    ),
     Stage(
         "loops",
         (

@@ -27,7 +27,6 @@ from ..ir.blocks import (
     BindingBlock,
     DataflowBlock,
     If,
-    LocalFunction,
     MatchCast,
     SeqExpr,
     VarBinding,
@@ -35,7 +34,7 @@ from ..ir.blocks import (
 from ..ir.call_parts import Arguments, with_operands
 from ..ir.calls import Call
 from ..ir.expr import DataflowVar, Expr, Var, expression, view
-from ..ir.function import Function
+from ..ir.function import Function, LocalFunction
 from ..ir.module import IRModule
 from ..ir.operators import to_value
 from ..ir.transform import PassContext, pass_decorator, pass_of

@@ -27,7 +27,7 @@ from .call_parts import (
 )
 from .detached import erased_on_error
 from .expr import Expr
-from .operators import fields_of, invoke_op, operand_values, operator_op, to_value
+from .operators import argument_values, fields_of, invoke_op, operator_op, to_value
 from .struct_info import AnyStructInfo, TupleStructInfo, shape_of, struct_info, to_type
 
 
@@ -42,12 +42,12 @@ def call_op(called: Any, args: Sequence[Any], attrs: Any, sinfo_args: Any) -> Op
         case Op(name=name):
             return _SPECIAL[name](args, dict(attrs or {}), _one(sinfo_args))
         case GlobalVar():
-            return graph_call(called, operand_values(args))
+            return graph_call(called, argument_values(args))
         case ExternFunc():
             type_ = relax.ObjectType() if sinfo_args is None else _one(sinfo_args)
-            return relax.CallPackedOp(called.global_symbol, operand_values(args), type_)
+            return relax.CallPackedOp(called.global_symbol, argument_values(args), type_)
         case _ if hasattr(called, "borrowed"):
-            return invoke_op(to_value(called), operand_values(args))
+            return invoke_op(to_value(called), argument_values(args))
         case None:
             raise ValueError("expected a defined operator to call, got None")
         case _:
@@ -131,7 +131,7 @@ def _variables(tir_vars: Any) -> ExprArray | None:
 
 def _tensors(args: Any) -> list[SSAValue]:
     if isinstance(args, list | tuple):
-        return operand_values(args)  # pyright: ignore[reportUnknownArgumentType]
+        return argument_values(args)  # pyright: ignore[reportUnknownArgumentType]
     return fields_of(to_value(args))
 
 
@@ -165,18 +165,18 @@ def _alloc(args: Sequence[Any], attrs: dict[str, Any], info: Any) -> Operation:
 
 
 def _assert(args: Sequence[Any], attrs: dict[str, Any], info: Any) -> Operation:
-    condition, *values = operand_values(args)
+    condition, *values = argument_values(args)
     return relax.AssertOp(condition, values, attrs.get("format", ""))
 
 
 def _pure_packed(args: Sequence[Any], attrs: dict[str, Any], info: Any) -> Operation:
     if not isinstance(args[0], ExternFunc) or info is None:
         raise ValueError("expected an external function, its arguments, and sinfo_args")
-    return relax.CallPurePackedOp(args[0].global_symbol, operand_values(args[1:]), info)
+    return relax.CallPurePackedOp(args[0].global_symbol, argument_values(args[1:]), info)
 
 
 def _print(args: Sequence[Any], attrs: dict[str, Any], info: Any) -> Operation:
-    return relax.PrintOp(operand_values(args), attrs.get("format", ""))
+    return relax.PrintOp(argument_values(args), attrs.get("format", ""))
 
 
 def _storage(args: Sequence[Any], attrs: dict[str, Any], info: Any) -> Operation:
@@ -193,7 +193,7 @@ def _storage_tensor(args: Sequence[Any], attrs: dict[str, Any], info: Any) -> Op
 def _call_kernel(args: Sequence[Any], attrs: dict[str, Any], info: Any) -> Operation:
     called, given = args
     *tensors, variables = given.fields if hasattr(given, "fields") else given
-    return relax.CallKernelOp(_named(called), operand_values(tensors), _variables(variables))
+    return relax.CallKernelOp(_named(called), argument_values(tensors), _variables(variables))
 
 
 _SPECIAL: dict[str, Callable[[Sequence[Any], dict[str, Any], Any], Operation]] = {

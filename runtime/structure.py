@@ -85,11 +85,15 @@ def flatten(
 
 
 def _scalar(name: str, dtype: str, value: Value) -> object:
-    """A number as a tensor of rank 0; a tensor is returned as it is."""
-    if isinstance(value, bool | int | float | np.generic):
+    """A number, of float dtypes as a tensor of rank 0; a tensor is returned as it is."""
+    is_float = "float" in dtype
+    if is_float and isinstance(value, bool | int | float | np.generic):
         return array(np.asarray(value), dtype=dtype)
+    if not is_float and (number := _index(value)) is not None:
+        return number
     if not hasattr(value, "shape"):
-        raise TypeError(f"expected argument '{name}' to be a number, got {type(value).__name__}")
+        wanted = "a number" if is_float else "an integer"
+        raise TypeError(f"expected argument '{name}' to be {wanted}, got {type(value).__name__}")
     return value
 
 
@@ -104,14 +108,20 @@ def _fields(nodes: Sequence[Any], name: str, value: Value) -> list[tuple[Any, Va
 
 
 def _size(subject: str, dim: Dim, value: Value) -> Size:
-    try:
-        number = operator.index(value)
-    except TypeError:
-        kind = type(value).__name__
-        raise TypeError(f"expected {subject} to be an integer, got {kind}") from None
+    number = _index(value)
+    if number is None:
+        raise TypeError(f"expected {subject} to be an integer, got {type(value).__name__}")
     if number < 0 and isinstance(dim, str):
         raise ValueError(f"expected {subject} to be at least 0, got {number}")
     return Size(subject, dim, number)
+
+
+def _index(value: Value) -> int | None:
+    """The integer that a value is; `None` if it is none."""
+    try:
+        return operator.index(value)
+    except TypeError:
+        return None
 
 
 def unflatten(node: Node, given: Returned) -> Value:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import ArrayAttr, IndexType, StringAttr, UnitAttr
+from xdsl.dialects.builtin import ArrayAttr, IndexType, IntegerAttr, StringAttr, UnitAttr, i64
 from xdsl.ir import Attribute, BlockArgument, Region
 from xdsl.irdl import (
     opt_prop_def,
@@ -35,14 +35,16 @@ class FuncOp(IRDLOperation):
     """A kernel on buffers; its symbols are arguments of the machine function.
 
     ``loops.func @relu0(%X: !tir.buffer<[1, n], f32>) symbols [n] { … }``. `noalias` asserts that
-    the buffers do not overlap. A kernel of another object file has no body, and has the native
-    symbol to link to: ``loops.func @relu0(%X: …) external "xrelax.relu0.1f2e" {}``.
+    the buffers do not overlap. ``reuse_distance 1048576`` says that callers read and write at least
+    so many bytes until they call the kernel again. A kernel of another object file has no body, and
+    has the native symbol to link to: ``loops.func @relu0(%X: …) external "xrelax.relu0.1f2e" {}``.
     """
 
     name = "loops.func"
     sym_name = prop_def(StringAttr)
     symbols = prop_def(ArrayAttr[StringAttr])
     noalias = opt_prop_def(UnitAttr)
+    distance = prop_def(IntegerAttr, default_value=IntegerAttr(0, i64), prop_name="reuse_distance")
     external = opt_prop_def(StringAttr)
     body = region_def("single_block")
     traits = traits_def(NoTerminator(), IsolatedFromAbove(), SymbolOpInterface())
@@ -54,6 +56,7 @@ class FuncOp(IRDLOperation):
         body: Region,
         noalias: bool = False,
         external: str | None = None,
+        reuse_distance: int = 0,
     ):
         super().__init__(
             properties={
@@ -61,6 +64,7 @@ class FuncOp(IRDLOperation):
                 "symbols": ArrayAttr([StringAttr(s) for s in symbols]),
                 "noalias": UnitAttr() if noalias else None,
                 "external": None if external is None else StringAttr(external),
+                "reuse_distance": IntegerAttr(reuse_distance, i64),
             },
             regions=[body],
         )
@@ -69,6 +73,11 @@ class FuncOp(IRDLOperation):
     def params(self) -> tuple[BlockArgument, ...]:
         """The buffer and scalar parameters of the kernel."""
         return tuple(self.body.block.args)
+
+    @property
+    def reuse_distance(self) -> int:
+        """The least bytes that callers read and write until they call the kernel again, or 0."""
+        return self.distance.value.data
 
     @property
     def symbol_names(self) -> tuple[str, ...]:
@@ -105,10 +114,13 @@ class FuncOp(IRDLOperation):
                 parser.Delimiter.SQUARE, lambda: parse_symbol(parser)
             )
         noalias = parser.parse_optional_keyword("noalias") is not None
+        distance = 0
+        if parser.parse_optional_keyword("reuse_distance"):
+            distance = parser.parse_integer(allow_boolean=False, allow_negative=False)
         external = None
         if parser.parse_optional_keyword("external"):
             external = parser.parse_str_literal(" of a native symbol")
-        return FuncOp(name, symbols, parser.parse_region(args), noalias, external)
+        return FuncOp(name, symbols, parser.parse_region(args), noalias, external, distance)
 
     def print(self, printer: Printer) -> None:
         printer.print_string(" ")
@@ -119,6 +131,8 @@ class FuncOp(IRDLOperation):
             names = ", ".join(map(symbol_text, self.symbol_names))
             printer.print_string(f" symbols [{names}]")
         printer.print_string(" noalias " if self.noalias is not None else " ")
+        if self.reuse_distance:
+            printer.print_string(f"reuse_distance {self.reuse_distance} ")
         if self.external is not None:
             printer.print_string("external ")
             printer.print_string_literal(self.external.data)

@@ -37,6 +37,9 @@ from .types import BufferType, HandleType
 LAYOUT_FREE = "layout_free_buffers"
 """The attribute with the positions of parameters whose layout a schedule may choose."""
 
+REUSE_DISTANCE = "reuse_distance"
+"""The attribute with the least bytes that its callers read and write until they call it again."""
+
 LAYOUT_FREE_INPUTS = "layout_free_placeholders"
 """The attribute of a definition or block that lists inputs whose layout a schedule may choose."""
 
@@ -83,6 +86,12 @@ class PrimFuncOp(FunctionOp):
         if self.unsigned is not None and StringAttr(name) in self.unsigned.data:
             return element_type(f"u{dtype_name(param.type)}")
         return param.type
+
+    @property
+    def reuse_distance(self) -> int:
+        """The bytes of `REUSE_DISTANCE`; 0 where they are not known."""
+        distance = self.attr(REUSE_DISTANCE)
+        return int(from_attribute(distance)) if distance is not None else 0
 
     def declared_symbols(self) -> list[str]:
         """The symbols that parameters determine, in order of first occurrence."""

@@ -57,8 +57,7 @@ def inline_call(
     substitute_symbols(body, symbols)
     for param, arg in zip(body.params, call.args, strict=True):
         param.replace_all_uses_with(arg)
-    block, last = body.body.block, body.body.block.last_op
-    assert isinstance(last, relax.func.ReturnOp)
+    block, last = body.body.block, body.end
     result, before = last.value, call.parent
     assert before is not None
     if isinstance(call.parent_op(), relax.DataflowOp):

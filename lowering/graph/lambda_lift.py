@@ -70,31 +70,27 @@ def _innermost(func: relax.FuncOp) -> relax.LocalFuncOp | None:
 
 
 def _lift(local: relax.LocalFuncOp, name: str) -> relax.FuncOp:
-    block = local.body.block
-    own = [op for op in block.ops if isinstance(op, relax.OwnFuncOp)]
+    own = [op for op in local.body.block.ops if isinstance(op, relax.OwnFuncOp)]
     for value in (local.result, *(op.result for op in own)):
         _verify_only_called(local, value)
-    captured, symbols = _captured_values(local), _captured_symbols(local)
+    captured, symbols = captured_values(local), _captured_symbols(local)
     missing = [s for s in symbols if s not in determined_symbols(v.type for v in captured)]
-    count = len(block.args)
-    names, types = list(local.names), local.result.type
+    count = len(local.params)
     for value in captured:
-        arg = block.insert_arg(value.type, len(block.args))
-        arg.name_hint = value.name_hint
+        captured_name = unique_name(value.name_hint or "captured", local.names)
+        arg = local.insert_param(len(local.params), captured_name, value.type)
         value.replace_uses_with_if(arg, lambda use: _is_inside(use.operation, local))
-        names.append(unique_name(value.name_hint or "captured", names))
     for symbol in missing:
         type_ = relax.PrimValueOp(sym(symbol)).result.type
-        arg = block.insert_arg(type_, len(block.args))
-        names.append(unique_name(symbol, names))
-        arg.name_hint = value_hint(symbol)
+        local.insert_param(len(local.params), unique_name(symbol, local.names), type_)
     for op in own:
         for use in list(op.result.uses):
-            _replace_call(use.operation, name, block.args[count:], [])
+            _replace_call(use.operation, name, local.params[count:], [])
         Rewriter.erase_op(op)
     for use in list(local.result.uses):
         _replace_call(use.operation, name, captured, missing)
-    body, attrs = local.detach_region(local.body), local.attrs
+    names, types, attrs = local.names, local.result.type, local.attrs
+    body = local.detach_region(local.body)
     Rewriter.erase_op(local)
     return relax.FuncOp(name, names, types.result, body, types.impure, private=True, attrs=attrs)
 
@@ -115,7 +111,7 @@ def _is_inside(op: Operation | Block | Region | None, local: relax.LocalFuncOp) 
     return op is local
 
 
-def _captured_values(local: relax.LocalFuncOp) -> list[SSAValue]:
+def captured_values(local: relax.LocalFuncOp) -> list[SSAValue]:
     """Outer values that the function uses, in order of first use."""
     found: dict[SSAValue, None] = {}
     for op in local.walk():

@@ -31,9 +31,10 @@ from ...dialects.diagnostics import Diagnostic
 from ...dialects.relax.cast_types import parameter_types
 from ...dialects.relax.symbols import declared_in, determined_symbols
 from ...dialects.relax.types import type_symbols
+from ...dialects.rt.call_packed import VALUE_OF
 from ..functions import graph_functions
 
-INVOKE, VALUE_OF = "vm.builtin.invoke_closure", "vm.builtin.value_of"
+INVOKE = "vm.builtin.invoke_closure"
 
 
 def call_objects(module: ModuleOp) -> None:

@@ -16,7 +16,8 @@
              -> !relax.tensor<[x_0, 4], f32>
       …
 
-Parameters with a known rank only get a new symbol for each dim. A cast that every call runs says
+Parameters with a known rank only get a new symbol for each dim, and integers that shapes, loops or
+kernels use as sizes one for the value. A cast that every call runs says
 the rank and the dtype of a parameter without them, and the type of what a registered function
 returns, if it declares no symbols. Symbols that a cast declares are replaced by the dims that they
 match; the cast still checks the dims in which its two types differ.
@@ -43,7 +44,7 @@ from typing import cast
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ArrayAttr, IntegerType, ModuleOp, StringAttr, TupleType
-from xdsl.ir import Attribute, Operation, TypeAttribute
+from xdsl.ir import Attribute, Operation, SSAValue, TypeAttribute
 from xdsl.passes import ModulePass
 
 from ...dialects import relax
@@ -66,6 +67,7 @@ from .cast_symbols import CastResolver
 from .data_sizes import count_first
 from .inline_functions import inline_call
 from .refresh_types import refresh_types
+from .size_parameters import loop_bodies, scalar_parameters
 
 
 def resolve_shapes(module: ModuleOp) -> None:
@@ -80,8 +82,10 @@ def resolve_shapes(module: ModuleOp) -> None:
         return
     calls = call_graph(graph)
     recursive = recursive_functions(calls)
+    symbolic = recursive | loop_bodies(module)
     for name in callees_first(calls):
-        _resolve(graph[name], functions, recursive)
+        scalars = scalar_parameters(graph[name], functions, symbolic)
+        _resolve(graph[name], functions, recursive, scalars)
 
 
 def _has_open_shapes(func: relax.FuncOp) -> bool:
@@ -107,7 +111,10 @@ def _is_open(type_: Attribute) -> bool:
 
 
 def _resolve(
-    func: relax.FuncOp, functions: Mapping[str, Operation], recursive: Collection[str]
+    func: relax.FuncOp,
+    functions: Mapping[str, Operation],
+    recursive: Collection[str],
+    scalars: Collection[SSAValue],
 ) -> None:
     taken = set(func.declared_symbols()) | declared_in(func.body.block)
 
@@ -118,7 +125,8 @@ def _resolve(
 
     known = parameter_types(func)
     for name, param, type_ in zip(func.names, func.params, known, strict=True):
-        set_type(param, _with_dims(type_, name, fresh))
+        if param not in scalars:
+            set_type(param, _with_dims(type_, name, fresh))
     _Resolver(func, functions, recursive, fresh).block(func.body.block)
     refresh_types(func, functions)
 

@@ -1,4 +1,4 @@
-"""Values of graph functions across the boundary of dataflow blocks."""
+"""Values of graph functions: across the boundary of dataflow blocks, and what is returned."""
 
 from __future__ import annotations
 
@@ -41,3 +41,9 @@ def _encloses(block: Block | None, op: Operation) -> bool:
         parent = around.parent_op()
         around = None if parent is None else parent.parent
     return around is not None
+
+
+def returned_fields(func: relax.FuncOp) -> list[SSAValue]:
+    """The values that a function returns: one, or the fields of a tuple that it ends with."""
+    owner = func.returned.owner
+    return list(owner.fields) if isinstance(owner, relax.TupleOp) else [func.returned]

@@ -22,19 +22,19 @@ from ...dialects.bounds import cases_of_minimum, constant_limit
 from ...dialects.int_expr import IntExpr, maximum, minimum
 from ...dialects.nesting import ancestors
 from ...dialects.sym import Values
-from .streams import Stream, bytes_of, row_bytes, width
+from .streams import Stream, is_evicted, row_bytes, width
 
 
 def prefetch_next_panels(
-    loop: loops.ForOp, read: Sequence[Sequence[Stream]], caches: CacheSizes, moved: int
+    loop: loops.ForOp, read: Sequence[Sequence[Stream]], caches: CacheSizes, distance: int
 ) -> None:
     """Prefetch the next panel of each stream that a loop reads, and a loop around reads again.
 
-    `moved` as in `prefetch_panels`: the second cache does not keep a panel from call to call if
-    this, or the buffer, is larger. It must have room for two panels.
+    The second cache does not keep a panel from call to call if the reuse distance, or the buffer,
+    is larger. It must have room for two panels.
     """
     for stream, *others in read:
-        is_far = max(moved, bytes_of(stream.buffer)) > caches.l2
+        is_far = is_evicted(stream.buffer, distance, caches.l2)
         found = _reader(loop, stream) if is_far and not others else None
         if found is not None:
             outer, panel = found

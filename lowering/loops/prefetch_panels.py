@@ -14,8 +14,9 @@ next one. Of several rows that an iteration reads, those of the next iteration o
 prefetched. Small operands that many tiles reuse, and single streams, are not prefetched. Elements
 of large buffers, or of those of symbolic sizes, that are read right after such a loop, as to add
 its sums, are prefetched before it.
-See `next_panels` for panels that tiles of rows read again, and `prefetch_rows` for loops over rows
-that are read more than once.
+See `first_panels` for the begin of a panel, `next_panels` for panels that tiles of rows read again,
+`gathered_rows` for rows that a table selects, and `prefetch_rows` for loops over rows that are read
+more than once.
 """
 
 from __future__ import annotations
@@ -29,22 +30,23 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.utils.hints import isa
 
-from ...backend.machine_model import LINE, CacheSizes
+from ...backend.machine_model import CacheSizes
 from ...backend.target import Target
-from ...dialects import loops, rt, tir
+from ...dialects import loops
 from ...dialects.nesting import ancestors
 from ...dialects.sym import Values, exprs_of
+from .first_panels import prefetch_first_panels
+from .gathered_rows import prefetch_gathered_rows
 from .next_panels import prefetch_next_panels
 from .streams import (
     Stream,
     bytes_of,
     exceeds_cache,
-    lanes,
+    is_evicted,
     may_exceed,
-    offset,
+    prefetches,
     row_bytes,
     streams,
-    width,
 )
 
 ROWS = 4
@@ -65,19 +67,9 @@ def _reads_panels(loop: loops.ForOp) -> bool:
 
 def _emit_prefetch(loop: loops.ForOp, stream: Stream, var: SSAValue, ahead: int) -> None:
     """Prefetch the lines that a stream of a loop reads when a loop variable is `ahead` more."""
-    size = width(stream.buffer)
     values = Values()
-    first, asked = offset(stream.loads[0], values).offset, -LINE
-    moved = {values.atom(var): values.expr(var) + ahead}
-    for op in stream.loads:
-        *outer, last = (e.substitute(moved) for e in values.exprs(op.indices, op.operands_))
-        start = (offset(op, values).offset - first) * size
-        for place in range(0, lanes(op) * size, LINE):
-            if start + place - asked >= LINE:
-                asked = start + place
-                indices = [*outer, last + place // size]
-                hint = loops.PrefetchOp(op.buffer, indices, values.list)
-                loop.body.block.insert_op_before(hint, op)
+    for load, hint in prefetches(stream, values, {values.atom(var): values.expr(var) + ahead}):
+        loop.body.block.insert_op_before(hint, load)
 
 
 def prefetch_rows(func: loops.FuncOp, target: Target) -> None:
@@ -99,7 +91,7 @@ def _readers(
         if not isinstance(loop, loops.ForOp) or _reads_panels(loop):
             continue
         for stream, *others in streams(loop, func):
-            if not exceeds_cache([stream, *others], caches):
+            if not exceeds_cache([stream, *others], caches, 0):
                 continue
             row = row_bytes(stream, outer)
             is_far = bytes_of(stream.buffer) > caches.l2
@@ -118,33 +110,42 @@ SHARE, FAR_SHARE = 12, 4
 keeps until the next call. Prefetching more than the latency needs only evicts other lines."""
 
 
-def prefetch_panels(func: loops.FuncOp, target: Target, moved: int) -> None:
-    """Prefetch in the innermost loops of a function that carry vectors.
-
-    `moved` are the bytes that it, and what runs with it, read and write from call to call.
-    """
+def prefetch_panels(func: loops.FuncOp, target: Target) -> None:
+    """Prefetch in the innermost loops of a function that carry vectors."""
     for loop in func.walk():
         if not isinstance(loop, loops.ForOp) or not _reads_panels(loop):
             continue
         found = list(streams(loop, func))
         for rows in found:
-            if not exceeds_cache(rows, target.caches):
-                continue
-            if len(rows) > 1:
+            if len(rows) > 1 and exceeds_cache(rows, target.caches, func.reuse_distance):
                 if (outer := _loop_over(rows, loop, target.caches)) is not None:
                     for row in rows:
                         _emit_prefetch(loop, row, outer.loop_var, 1)
-                continue
-            (stream,) = rows
-            is_far = max(moved, bytes_of(stream.buffer)) > target.caches.l3 // 2
-            share = FAR_SHARE if is_far else SHARE
-            ahead = target.caches.l1 // share // stream.step
-            _emit_prefetch(loop, stream, loop.loop_var, max(1, ahead))
-        prefetch_next_panels(loop, found, target.caches, moved)
+        prefetch_gathered_rows(loop, func, target.caches)
+        _prefetch_sequences(loop, found, func, target.caches)
+        prefetch_next_panels(loop, found, target.caches, func.reuse_distance)
         for load in _read_after(loop, target.caches):
             hint = loops.PrefetchOp(load.buffer, exprs_of(load.indices), load.operands_)
             assert loop.parent is not None
             loop.parent.insert_op_before(hint, loop)
+
+
+def _prefetch_sequences(
+    loop: loops.ForOp,
+    found: Sequence[Sequence[Stream]],
+    func: loops.FuncOp,
+    caches: CacheSizes,
+) -> None:
+    """Prefetch single streams, all by the same number of iterations ahead."""
+    distance = func.reuse_distance
+    missed = [s for s, *others in found if not others and exceeds_cache([s], caches, distance)]
+    nbytes = sum(stream.step for stream in missed)
+    for stream in missed:
+        is_far = is_evicted(stream.buffer, distance, caches.l3 // 2)
+        ahead = max(1, caches.l1 // (FAR_SHARE if is_far else SHARE) // nbytes)
+        _emit_prefetch(loop, stream, loop.loop_var, ahead)
+        if is_far:
+            prefetch_first_panels(loop, stream, func, ahead)
 
 
 def _loop_over(rows: Sequence[Stream], loop: loops.ForOp, caches: CacheSizes) -> loops.ForOp | None:
@@ -157,17 +158,6 @@ def _loop_over(rows: Sequence[Stream], loop: loops.ForOp, caches: CacheSizes) ->
             fits = len(steps) == 1 and step is not None and step <= caches.l1 // 2
             return outer if fits else None
     return None
-
-
-def _moved(module: ModuleOp) -> dict[str, int]:
-    """Bytes that all kernels of a function have as operands, as far as known, for each kernel."""
-    found: dict[str, int] = {}
-    for func in module.body.block.ops:
-        calls = [op for op in func.walk() if isinstance(op, rt.CallDPSOp)]
-        buffers = [v for op in calls for v in op.operands if isinstance(v.type, tir.BufferType)]
-        total = sum(bytes_of(v) for v in buffers)
-        found |= {op.callee_name: max(total, found.get(op.callee_name, 0)) for op in calls}
-    return found
 
 
 def _read_after(loop: loops.ForOp, caches: CacheSizes) -> Iterator[loops.LoadOp]:
@@ -194,8 +184,8 @@ class PrefetchPanelsPass(ModulePass):
     target: str = "llvm"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        target, moved = Target(self.target), _moved(op)
+        target = Target(self.target)
         for func in op.body.block.ops:
             if isinstance(func, loops.FuncOp):
-                prefetch_panels(func, target, moved.get(func.sym_name.data, 0))
+                prefetch_panels(func, target)
                 prefetch_rows(func, target)

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects.builtin import VectorType
 from xdsl.ir import BlockArgument, SSAValue
 from xdsl.utils.hints import isa
 
-from ...backend.machine_model import CacheSizes
+from ...backend.machine_model import LINE, CacheSizes
 from ...dialects import loops, tir
 from ...dialects.bounds import constant_limit
 from ...dialects.dtypes import byte_width
 from ...dialects.int_expr import IntExpr
-from ...dialects.sym import Values
+from ...dialects.sym import Atom, Values
 from ..analysis.strides import memory_step
 
 FEW = 8
@@ -57,12 +57,15 @@ def streams(loop: loops.ForOp, func: loops.FuncOp) -> Iterator[list[Stream]]:
             yield rows
 
 
-def exceeds_cache(rows: Sequence[Stream], caches: CacheSizes) -> bool:
+def exceeds_cache(rows: Sequence[Stream], caches: CacheSizes, distance: int) -> bool:
     """Whether the parameter is larger than a cache, so that prefetching pays.
 
-    That is the first one for parameters that are read a few times, the second for more reads.
+    That is the first one for parameters that are read a few times, the second for more reads. With
+    a reuse `distance` beyond the second cache, also small ones of a few reads are in none.
     """
-    return all(bytes_of(op.buffer) > _kept(op, caches) for row in rows for op in row.loads)
+    kept = [(op.buffer, _kept(op, caches)) for row in rows for op in row.loads]
+    is_far = distance >= caches.l2
+    return all(bytes_of(b) > size or (is_far and size < caches.l2) for b, size in kept)
 
 
 def _kept(op: loops.LoadOp, caches: CacheSizes) -> int:
@@ -95,6 +98,25 @@ def _rows_of(loop: loops.ForOp, by_offset: dict[int, loops.LoadOp], values: Valu
     return [Stream(tuple(loads[i] for i in row), step * width(loads[0].buffer)) for row in rows]
 
 
+def prefetches(
+    stream: Stream, values: Values, moves: Mapping[Atom, IntExpr]
+) -> Iterator[tuple[loops.LoadOp, loops.PrefetchOp]]:
+    """Prefetches of the lines that a stream reads when variables have other values.
+
+    Each comes with the load of its line.
+    """
+    size = width(stream.buffer)
+    first, asked = offset(stream.loads[0], Values()).offset, -LINE
+    for op in stream.loads:
+        *outer, last = (e.substitute(moves) for e in values.exprs(op.indices, op.operands_))
+        start = (offset(op, Values()).offset - first) * size
+        for byte in range(0, lanes(op) * size, LINE):
+            if start + byte - asked >= LINE:
+                asked = start + byte
+                indices = [*outer, last + byte // size]
+                yield op, loops.PrefetchOp(op.buffer, indices, values.list)
+
+
 def row_bytes(stream: Stream, outer: loops.ForOp) -> int | None:
     """Bytes from one iteration of a loop around to the next; `None` if not one positive number."""
     step, *others = {_step(op, outer) for op in stream.loads}
@@ -113,6 +135,14 @@ def _step(op: loops.LoadOp, loop: loops.ForOp) -> int | None:
     step = memory_step(_type(op.buffer), indices, variable)
     number = None if step is None else step.constant
     return number if number is not None and number > 0 else None
+
+
+def is_evicted(buffer: SSAValue, distance: int, size: int) -> bool:
+    """Whether a cache of some size does not keep a buffer from call to call.
+
+    `distance` is the function's reuse distance, 0 if it is not known.
+    """
+    return distance >= size or bytes_of(buffer) > size
 
 
 def bytes_of(buffer: SSAValue) -> int:

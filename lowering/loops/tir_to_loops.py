@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from xdsl.context import Context
+from xdsl.dialects import arith
 from xdsl.dialects.arith import ConstantOp
 from xdsl.dialects.builtin import IndexType, IntegerAttr, ModuleOp
 from xdsl.ir import Block, Operation, Region
@@ -72,7 +73,13 @@ class _FunctionConverter(CallConverter):
         self.convert_all(self.func.body.block)
         tighten_bounds(body)
         name = self.func.sym_name.data
-        kernel = loops.FuncOp(name, symbol_order(self.func), Region(body), is_noalias(self.func))
+        kernel = loops.FuncOp(
+            name,
+            symbol_order(self.func),
+            Region(body),
+            is_noalias(self.func),
+            reuse_distance=self.func.reuse_distance,
+        )
         kernel.location = self.func.location
         return kernel
 
@@ -266,6 +273,8 @@ _CONVERT: dict[type[Operation], Callable[[_FunctionConverter, Any], None]] = {
     tir.CallExternOp: _FunctionConverter.convert_call_extern,
     tir.CallIntrinOp: _FunctionConverter.convert_intrinsic,
     tir.ForOp: _FunctionConverter.convert_for,
+    arith.FPToSIOp: _FunctionConverter.convert_float_to_integer,
+    arith.FPToUIOp: _FunctionConverter.convert_float_to_integer,
     tir.InitOp: _FunctionConverter.skip,
     tir.LoadOp: _FunctionConverter.convert_load,
     tir.MatchBufferOp: _FunctionConverter.convert_match_buffer,

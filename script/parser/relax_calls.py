@@ -7,10 +7,11 @@ from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any, cast
 
-from xdsl.dialects.builtin import TupleType
-from xdsl.ir import Attribute, SSAValue
+from xdsl.dialects.builtin import TupleType, UnitAttr
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from ...dialects import relax
+from ...dialects.attributes import RECOMPUTED
 from ...dialects.diagnostics import suggestion
 from ...dialects.dtypes import DTYPES
 from ...dialects.int_expr import IntExpr, Sym
@@ -59,6 +60,9 @@ class CallParser:
             "R.builtin.alloc_tensor": dps.alloc_tensor,
             "R.const": self._const,
             "R.emit_te": KernelParser(function).emit_te,
+            "R.emit_with_sinfo": self._call_of_name,
+            "R.emit_with_ty": self._call_of_name,
+            "R.grad.recomputed": self._recomputed,
             "R.loop": LoopParser(function, dps).loop,
             "R.match_cast": shapes.match_cast,
             "R.prim_to_tensor": shapes.prim_to_tensor,
@@ -112,6 +116,21 @@ class CallParser:
             node.func,
             f"expected an operator or function of Relax, got '{shown}'{suggestion(shown, known)}",
         )
+
+    def _call_of_name(self, node: ast.Call) -> SSAValue:
+        """``R.emit_with_ty("relax.add", (x, y), (type,))``, which TVM prints: a call by name."""
+        match node:
+            case ast.Call(
+                func=ast.Attribute(value=func),
+                args=[ast.Constant(value=str(name)), ast.Tuple(elts=args), _],
+                keywords=[],
+            ):
+                for part in name.removeprefix("relax.").split("."):
+                    func = ast.copy_location(ast.Attribute(func, part, ast.Load()), node.func)
+                return self._call(ast.copy_location(ast.Call(func, args, []), node))
+            case _:
+                pass
+        raise self.function.error(node, "expected R.emit_with_ty(name, (arguments), (types))")
 
     def _sibling(self, node: ast.expr) -> str | None:
         if isinstance(node, ast.Attribute) and self.function.is_module_name(node.value):
@@ -175,6 +194,16 @@ class CallParser:
             raise self.function.error(node, "expected R.TupleGetItem(value, index)")
         place = ast.Subscript(node.args[0], node.args[1], ast.Load())
         return self.function.value(ast.copy_location(place, node))
+
+    def _recomputed(self, node: ast.Call) -> SSAValue:
+        """``R.grad.recomputed(R.exp(x))``, which is not merged with an earlier ``R.exp(x)``."""
+        if len(node.args) != 1 or node.keywords or isinstance(node.args[0], ast.Name):
+            shown = f"'{ast.unparse(node)}'"
+            raise self.function.error(node, f"expected R.grad.recomputed(call), got {shown}")
+        value = self.function.value(node.args[0])
+        assert isinstance(value.owner, Operation)
+        value.owner.attributes[RECOMPUTED] = UnitAttr()
+        return value
 
     def _const(self, node: ast.Call) -> SSAValue:
         given = dict(zip(("value", "dtype"), node.args, strict=False))
@@ -248,14 +277,19 @@ class CallParser:
         return ast.unparse(node) if isinstance(node, ast.Lambda) else None
 
     def operator(
-        self, node: ast.AST, name: str, operands: Sequence[SSAValue], attributes: dict[str, Any]
+        self,
+        node: ast.AST,
+        name: str,
+        operands: Sequence[SSAValue],
+        attributes: dict[str, Any],
+        given: Sequence[SSAValue | None] | None = None,
     ) -> SSAValue:
-        """An operator applied to values."""
+        """An operator applied to values; `given` has None for numbers among them."""
         kept = {k: v for k, v in attributes.items() if v is not None}
         with self.function.scope.source.reporting(node):
             values = [number_tensor(v, lambda op: self.function.emit(op, node)) for v in operands]
             made = relax.OPERATORS[name].of(values, kept)
-            result = result_of(made, operands)
+            result = result_of(made, operands if given is None else given)
             if result is not made:
                 self.function.emit(made, node)
             return self.function.emit(result, node)

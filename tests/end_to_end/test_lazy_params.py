@@ -90,7 +90,8 @@ def transform_params(a: R.Tensor((4,), "float32"), b: R.Tensor((2, 4), "float32"
             np.testing.assert_array_equal(stored[index], expected)
     with pytest.raises(TypeError, match="expected a function to call, got int"):
         relax.build(module)["transform_params"](3, store)
-    with pytest.raises(ValueError, match=r"to return float32 of shape \(2, 4\), got .* \(4,\)"):
+    message = "^expected match_cast of 'b' in 'transform_params' to return float32 of shape "
+    with pytest.raises(ValueError, match=message):
         relax.build(module)["transform_params"](lambda index, name: WEIGHTS[0], store)
 
 

@@ -30,6 +30,21 @@ def test_macros_have_values_and_variables_of_their_own():
     np.testing.assert_allclose(result, ((x * 3 + 1) + x) * 0.5 + 1)
 
 
+def test_calls_by_the_name_of_an_operator():
+    text = """
+@R.function
+def main(x: R.Tensor((2,), "float32")):
+    return {}
+"""
+    types = '(R.Tensor((2,), "float32"),)'
+    named = from_source(text.format(f'R.emit_with_ty("relax.nn.relu", (x,), {types})'))
+    assert named.script() == from_source(text.format("R.nn.relu(x)")).script()
+    with pytest.raises(
+        ScriptError, match=r"expected R.emit_with_ty\(name, \(arguments\), \(types\)\)"
+    ):
+        from_source(text.format('R.emit_with_ty("relax.nn.relu", x)'))
+
+
 @pytest.mark.parametrize(
     ("sugared", "plain"),
     [

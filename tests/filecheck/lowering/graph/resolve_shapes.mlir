@@ -34,15 +34,18 @@ relax.func @branches(%c: !relax.tensor<[], i1>, %x: !relax.tensor<[a], f32>, %y:
 
 // -----
 
-// What a call returns is known once the callee's shapes are; shapes and numbers have symbols too.
+// What a call returns is known once the callee's shapes are; shapes have symbols too, and integers
+// that something reads as a size.
 // CHECK-LABEL: relax.func @caller
-relax.func @caller(%x: !relax.tensor<[4, n], f32>, %s: !relax.shape<rank 1>, %p: !relax.prim<i64>) -> !relax.tensor<rank 2, f32> {
-  // CHECK-NEXT: relax.call @callee(%x, %s, %p) : (!relax.tensor<[4, n], f32>, !relax.shape<[s_0]>, !relax.prim<i64, p>) -> !relax.tensor<[4, n], f32>
-  %y = relax.call @callee(%x, %s, %p) : (!relax.tensor<[4, n], f32>, !relax.shape<rank 1>, !relax.prim<i64>) -> !relax.tensor<rank 2, f32>
+relax.func @caller(%x: !relax.tensor<[4, n], f32>, %s: !relax.shape<rank 1>, %p: !relax.prim<i64>, %q: !relax.prim<i64>) -> !relax.tensor<rank 2, f32> {
+  // CHECK-NEXT: relax.call @callee(%x, %s, %p, %q) : (!relax.tensor<[4, n], f32>, !relax.shape<[s_0]>, !relax.prim<i64>, !relax.prim<i64, q>) -> !relax.tensor<[4, n], f32>
+  %y = relax.call @callee(%x, %s, %p, %q) : (!relax.tensor<[4, n], f32>, !relax.shape<rank 1>, !relax.prim<i64>, !relax.prim<i64>) -> !relax.tensor<rank 2, f32>
   relax.return %y : !relax.tensor<rank 2, f32>
 }
-// CHECK: relax.func private @callee(%x: !relax.tensor<[x_0, x_1], f32>, %s: !relax.shape<[s_0]>, %p: !relax.prim<i64, p>) -> !relax.tensor<[x_0, x_1], f32> {
-relax.func private @callee(%x: !relax.tensor<rank 2, f32>, %s: !relax.shape<rank 1>, %p: !relax.prim<i64>) -> !relax.tensor<rank 2, f32> {
+// CHECK: relax.func private @callee(%x: !relax.tensor<[x_0, x_1], f32>, %s: !relax.shape<[s_0]>, %p: !relax.prim<i64>, %q: !relax.prim<i64, q>) -> !relax.tensor<[x_0, x_1], f32> {
+relax.func private @callee(%x: !relax.tensor<rank 2, f32>, %s: !relax.shape<rank 1>, %p: !relax.prim<i64>, %q: !relax.prim<i64>) -> !relax.tensor<rank 2, f32> {
+  // CHECK-NEXT: relax.match_cast %q written "m" : !relax.prim<i64, q> -> !relax.prim<i64, q>
+  %0 = relax.match_cast %q : !relax.prim<i64> -> !relax.prim<i64, m>
   relax.return %x : !relax.tensor<rank 2, f32>
 }
 

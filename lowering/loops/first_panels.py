@@ -1,0 +1,88 @@
+"""Prefetch the first panels of a loop in the loops that run before it.
+
+::
+
+    loops.for %i in (0, 18) {                         loops.for %i in (0, 18) {
+      … pack the activations …                          loops.prefetch %W[0, %i, 0] : …
+    }                                         ⇒         … pack the activations …
+    loops.for %p in (0, 60) {                         }
+      … loops.for %k in (0, 18) carry (…) {           loops.for %p in (0, 60) {
+          %w = loops.load %W[%p, %k, 0] : …             …
+
+Memory is idle while a kernel prepares its operands, and the reading loop prefetches all but its
+first iterations. Each iteration of a loop before asks for what one of them needs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import takewhile
+
+from xdsl.ir import Block, Operation, Region, SSAValue
+
+from ...backend.machine_model import LINE
+from ...dialects import loops
+from ...dialects.int_expr import IntExpr
+from ...dialects.nesting import ancestors, operations_in
+from ...dialects.sym import Values
+from .streams import Stream, prefetches
+
+OPS = 4
+"""The least operations of an iteration for each line that it asks for."""
+
+
+def prefetch_first_panels(
+    loop: loops.ForOp, stream: Stream, func: loops.FuncOp, iterations: int
+) -> None:
+    """Prefetch what so many first iterations of `loop` read, in the loops before its nest."""
+    nest = (loop, *_loops_around(loop))
+    firsts: dict[SSAValue, IntExpr] = {op.loop_var: op.lower.data for op in nest}
+    is_known = all(lower.constant is not None for lower in firsts.values())
+    if nest[-1].parent is not func.body.block or not is_known:
+        return
+    start = 0
+    for before in _loops_before(nest[-1]):
+        count, lower = before.extent.data.constant, before.lower.data.constant
+        if count is None or lower is None or start >= iterations:
+            return
+        if len(before.body.block.ops) >= OPS * max(1, stream.step // LINE):
+            firsts[loop.loop_var] = loop.lower.data + (start - lower)
+            _emit(before, stream, firsts, loop.loop_var)
+            start += count
+
+
+def _emit(
+    before: loops.ForOp, stream: Stream, firsts: Mapping[SSAValue, IntExpr], var: SSAValue
+) -> None:
+    """Prefetch at the begin of each iteration, with its number added to `var`.
+
+    Where the whole loop may run again, it does so the first time.
+    """
+    values = Values()
+    moves = {values.atom(v): e for v, e in firsts.items()}
+    moves[values.atom(var)] = firsts[var] + values.expr(before.loop_var)
+    hints: list[Operation] = [hint for _, hint in prefetches(stream, values, moves)]
+    again = [(values.expr(p.loop_var), p.lower.data + 1) for p in _loops_around(before)]
+    if again:
+        hints = [loops.IfOp(again, values.list, Region(Block(hints)))]
+    place = before.body.block.first_op
+    assert place is not None
+    before.body.block.insert_ops_before(hints, place)
+
+
+def _loops_around(op: Operation) -> list[loops.ForOp]:
+    return [p for p in ancestors(op) if isinstance(p, loops.ForOp)]
+
+
+def _loops_before(nest: loops.ForOp) -> Iterator[loops.ForOp]:
+    """The innermost loops in the nests before one, without those that are known to run again."""
+    assert nest.parent is not None
+    for op in takewhile(lambda op: op is not nest, nest.parent.ops):
+        for inner in operations_in(op):
+            if isinstance(inner, loops.ForOp) and not any(
+                isinstance(o, loops.ForOp) for o in inner.body.walk()
+            ):
+                around = _loops_around(inner)
+                is_first = all(p.lower.data.constant is not None for p in around)
+                if is_first and all(p.extent.data.constant in (None, 1) for p in around):
+                    yield inner
