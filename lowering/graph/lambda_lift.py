@@ -70,8 +70,7 @@ def _innermost(func: relax.FuncOp) -> relax.LocalFuncOp | None:
 
 
 def _lift(local: relax.LocalFuncOp, name: str) -> relax.FuncOp:
-    own = [op for op in local.body.block.ops if isinstance(op, relax.OwnFuncOp)]
-    for value in (local.result, *(op.result for op in own)):
+    for value in (local.result, *(op.result for op in _own(local.body.block))):
         _verify_only_called(local, value)
     captured, symbols = captured_values(local), _captured_symbols(local)
     missing = [s for s in symbols if s not in determined_symbols(v.type for v in captured)]
@@ -83,16 +82,31 @@ def _lift(local: relax.LocalFuncOp, name: str) -> relax.FuncOp:
     for symbol in missing:
         type_ = relax.PrimValueOp(sym(symbol)).result.type
         local.insert_param(len(local.params), unique_name(symbol, local.names), type_)
-    for op in own:
-        for use in list(op.result.uses):
-            _replace_call(use.operation, name, local.params[count:], [])
-        Rewriter.erase_op(op)
+    call_itself(local, local.body.block, name, local.params[count:])
     for use in list(local.result.uses):
         _replace_call(use.operation, name, captured, missing)
     names, types, attrs = local.names, local.result.type, local.attrs
     body = local.detach_region(local.body)
     Rewriter.erase_op(local)
     return relax.FuncOp(name, names, types.result, body, types.impure, private=True, attrs=attrs)
+
+
+def _own(block: Block) -> list[relax.OwnFuncOp]:
+    return [op for op in block.ops if isinstance(op, relax.OwnFuncOp)]
+
+
+def call_itself(
+    local: relax.LocalFuncOp, block: Block, name: str, more: Sequence[SSAValue] = ()
+) -> None:
+    """Let a body of a local function call itself by a name, with more arguments, in place.
+
+    Raises Diagnostic with one line for a function value that is not only called.
+    """
+    for op in _own(block):
+        _verify_only_called(local, op.result)
+        for use in list(op.result.uses):
+            _replace_call(use.operation, name, more, [])
+        Rewriter.erase_op(op)
 
 
 def _verify_only_called(local: relax.LocalFuncOp, value: SSAValue) -> None:

@@ -69,6 +69,11 @@ def test_a_function_calls_itself():
     func = from_source(LOOP)
     again = from_source(func.script())
     assert again.script() == func.script() and " = loop(j, m_1, t)" in func.script()
+    (local,) = [
+        b.value for b in func.body.blocks[0].bindings if isinstance(b.value, relax.Function)
+    ]
+    assert local.body is not None and "loop(j, m, t)" in local.script(show_all_struct_info=False)
+    assert "loop(j, m, t)" in tvm.IRModule({"loop": local}).script().replace("cls.", "")
     mod = tvm.IRModule({"main": func})
     lifted = relax.transform.LambdaLift()(mod).script()
     assert "main_loop(j, m, t, step, x)" in lifted.replace("cls.", "")
