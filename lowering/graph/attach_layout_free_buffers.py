@@ -41,7 +41,7 @@ def attach_layout_free_buffers(module: ModuleOp) -> None:
     calls, written = _calls_by_callee(module), written_values(module)
     for func in _kernels(module):
         found = [_constants(call, written) for call in calls.get(func.sym_name.data, [])]
-        always = sorted(set.intersection(*found)) if found else []
+        always = sorted(found[0].intersection(*found)) if found else []
         func.set_attr(LAYOUT_FREE, always or None)
 
 

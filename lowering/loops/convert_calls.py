@@ -8,7 +8,7 @@ from typing import NoReturn
 
 from xdsl.dialects import arith
 from xdsl.dialects.arith import ConstantOp
-from xdsl.dialects.builtin import FloatAttr, IntegerAttr, IntegerType
+from xdsl.dialects.builtin import FloatAttr, IntegerAttr
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
@@ -83,10 +83,7 @@ class CallConverter(ABC):
 
 def _without_clips(op: arith.FPToSIOp | arith.FPToUIOp) -> SSAValue:
     """The operand of a conversion without a maximum and minimum with the ends of its range."""
-    type_, value = op.result.type, op.input
-    if not isinstance(type_, IntegerType):
-        return value
-    bits = type_.width.data
+    bits, value = op.result.type.width.data, op.input
     low, end = (0, 1 << bits) if isinstance(op, arith.FPToUIOp) else (-1 << bits - 1, 1 << bits - 1)
     while isinstance(clip := value.owner, arith.MaximumfOp | arith.MinimumfOp):
         bound = low if isinstance(clip, arith.MaximumfOp) else end - 1
