@@ -121,9 +121,14 @@ class PyExprMutator(Functor):
         for param, arg in zip(old.params, block.args, strict=True):
             arg.name_hint = param.name_hint
             scope.remap[param] = arg
-        result = self.visit_expr(op.body)
-        region = scope.end_branch(to_value(result), relax.func.ReturnOp)
         type_ = old.result.type
+        own = relax.OwnFuncOp(type_)
+        if any(isinstance(o, relax.OwnFuncOp) for o in old.body.block.ops):
+            block.add_op(own)
+            scope.remap[old.result] = own.result
+        result = self.visit_expr(op.body)
+        scope.remap.pop(old.result, None)
+        region = scope.end_branch(to_value(result), relax.func.ReturnOp)
         name, impure = old.func_name.data, type_.impure
         return expression(
             relax.LocalFuncOp(name, old.names, type_.result, region, impure, old.attrs)

@@ -17,7 +17,7 @@ from ..dialects.relax.func import FuncOp
 from ..dialects.tir.func import PrimFuncOp
 from ..lowering.graph.bind_params import bind_params, bind_symbolic_vars
 from ..lowering.graph.inline_functions import inline_functions
-from ..lowering.graph.lambda_lift import captured_values
+from ..lowering.graph.lambda_lift import call_itself, captured_values
 from .assembly import assemble_function
 from .base_function import BaseFunc
 from .blocks import SeqExpr
@@ -160,6 +160,7 @@ class LocalFunction(Expr, Function, shows=LocalFuncOp):
         free = {v: FreeVariable(name_of(v), v.type).args[0] for v in outside}
         body, type_ = Region(), local.result.type
         local.body.clone_into(body, value_mapper=dict[SSAValue, SSAValue](free))
+        call_itself(local, body.block, self.name)
         return FuncOp(self.name, local.names, type_.result, body, type_.impure, attrs=local.attrs)
 
     @property

@@ -16,6 +16,7 @@ from .call_inplace import CallTIRInplaceOp as CallTIRInplaceOp
 from .closure import FuncType as FuncType
 from .closure import InvokeOp as InvokeOp
 from .closure import LocalFuncOp as LocalFuncOp
+from .closure import OwnFuncOp as OwnFuncOp
 from .constant import ConstantOp as ConstantOp
 from .constant import DataAttr as DataAttr
 from .constant import TensorData as TensorData
@@ -86,6 +87,7 @@ RelaxDialect = _RelaxDialect(
         LoopOp,
         MatchCastOp,
         OutputOp,
+        OwnFuncOp,
         PrimToTensorOp,
         PrimValueOp,
         PrintOp,

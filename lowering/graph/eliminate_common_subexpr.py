@@ -36,7 +36,7 @@ class _Driver(CSEDriver):
     call_only: bool = False
 
     def _simplify_operation(self, op: Operation) -> None:
-        if self.call_only and isinstance(op, NO_CALLS):
+        if isinstance(op, relax.OwnFuncOp) or (self.call_only and isinstance(op, NO_CALLS)):
             return
         if touches(op, self.written):
             return

@@ -20,14 +20,16 @@
       relax.return %b : T
     }
 
-Captured values, and symbols that the parameters do not determine, become parameters. Calls that
-take or return function values are inlined before (`inline_closures`). A function value with other
-uses than calls, such as a field of a tuple, is an error: there are no closures at run time. TVM's
+Captured values, and symbols that the parameters do not determine, become parameters; a function
+that calls itself, by its `relax.own_func`, passes them on. Calls that take or return function
+values are inlined before (`inline_closures`). A function value with other uses than calls, such as
+a field of a tuple, is an error: there are no closures at run time. TVM's
 ``LambdaLift``.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
@@ -75,16 +77,19 @@ def lift(local: relax.LocalFuncOp, name: str) -> relax.FuncOp:
 
     The caller adds it to the module. Raises Diagnostic with one line for other uses than calls.
     """
-    _verify_only_called(local)
+    for value in (local.result, *(op.result for op in _own(local.body.block))):
+        _verify_only_called(local, value)
     captured, symbols = captured_values(local), _captured_symbols(local)
     missing = [s for s in symbols if s not in determined_symbols(v.type for v in captured)]
+    count = len(local.params)
     for value in captured:
-        own = unique_name(value.name_hint or "captured", local.names)
-        arg = local.insert_param(len(local.params), own, value.type)
+        captured_name = unique_name(value.name_hint or "captured", local.names)
+        arg = local.insert_param(len(local.params), captured_name, value.type)
         value.replace_uses_with_if(arg, lambda use: _is_inside(use.operation, local))
     for symbol in missing:
         type_ = relax.PrimValueOp(sym(symbol)).result.type
         local.insert_param(len(local.params), unique_name(symbol, local.names), type_)
+    call_itself(local, local.body.block, name, local.params[count:])
     for use in list(local.result.uses):
         _replace_call(use.operation, name, captured, missing)
     names, types, attrs = local.names, local.result.type, local.attrs
@@ -93,8 +98,26 @@ def lift(local: relax.LocalFuncOp, name: str) -> relax.FuncOp:
     return relax.FuncOp(name, names, types.result, body, types.impure, private=True, attrs=attrs)
 
 
-def _verify_only_called(local: relax.LocalFuncOp) -> None:
-    for use in local.result.uses:
+def _own(block: Block) -> list[relax.OwnFuncOp]:
+    return [op for op in block.ops if isinstance(op, relax.OwnFuncOp)]
+
+
+def call_itself(
+    local: relax.LocalFuncOp, block: Block, name: str, more: Sequence[SSAValue] = ()
+) -> None:
+    """Let a body of a local function call itself by a name, with more arguments, in place.
+
+    Raises Diagnostic with one line for a function value that is not only called.
+    """
+    for op in _own(block):
+        _verify_only_called(local, op.result)
+        for use in list(op.result.uses):
+            _replace_call(use.operation, name, more, [])
+        Rewriter.erase_op(op)
+
+
+def _verify_only_called(local: relax.LocalFuncOp, value: SSAValue) -> None:
+    for use in value.uses:
         if not isinstance(use.operation, relax.InvokeOp) or use.index != 0:
             raise Diagnostic(
                 f"expected local function '{local.func_name.data}' only to be called, "
@@ -132,7 +155,9 @@ def _captured_symbols(local: relax.LocalFuncOp) -> list[str]:
     return sorted(used - own)
 
 
-def _replace_call(op: Operation, name: str, captured: list[SSAValue], symbols: list[str]) -> None:
+def _replace_call(
+    op: Operation, name: str, captured: Sequence[SSAValue], symbols: Sequence[str]
+) -> None:
     assert isinstance(op, relax.InvokeOp)
     numbers = [relax.PrimValueOp(sym(s)) for s in symbols]
     for symbol, number in zip(symbols, numbers, strict=True):

@@ -8,9 +8,14 @@ from ...dialects import relax
 
 
 def canonical(value: SSAValue) -> SSAValue:
-    """The value inside a dataflow block for its result; any other value itself."""
+    """The value inside a dataflow block for its result, a local function for its own value in it.
+
+    Any other value itself.
+    """
     while isinstance(value, OpResult) and isinstance(owner := value.owner, relax.DataflowOp):
         value = owner.output.values[value.index]
+    if isinstance(owner := value.owner, relax.OwnFuncOp) and owner.parent is not None:
+        return owner.function.result
     return value
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Any, cast
 
 from xdsl.dialects.builtin import TupleType, UnitAttr
@@ -16,6 +17,7 @@ from ...dialects.dtypes import DTYPES
 from ...ir.call_parts import GlobalVar, graph_call
 from ...ir.operators import attribute_value, constant_data, default_dtype
 from ...lowering.graph.lower_prims import number_tensor, result_of
+from .own_function import OwnFunction
 from .relax_closures import ClosureParser, result_type
 from .relax_dps import DPSCallParser
 from .relax_kernels import KernelParser
@@ -85,7 +87,7 @@ class CallParser:
     def _call(self, node: ast.Call) -> SSAValue:
         local = self._local_function(node.func)
         if local is not None:
-            return self._invoke(node, local)
+            return self._invoke(node, *local)
         sibling = self._sibling(node.func)
         if sibling is not None:
             return self._call_function(node, sibling)
@@ -145,18 +147,21 @@ class CallParser:
         found = self.function.scope.python.get(node.id) if isinstance(node, ast.Name) else None
         return found if isinstance(found, GlobalVar) else None
 
-    def _local_function(self, node: ast.expr) -> SSAValue | None:
-        """The function value that a name is bound to, if it is one."""
+    def _local_function(self, node: ast.expr) -> tuple[SSAValue, AbstractSet[str]] | None:
+        """The function value that a name is bound to, if it is one, and the symbols around it."""
         if not isinstance(node, ast.Name):
             return None
         found = self.function.bound(node.id)
+        if isinstance(found, OwnFunction):
+            return found.value, found.around
         is_function = isinstance(getattr(found, "type", None), relax.FuncType)
-        return found if is_function else None
+        return (found, self.function.declared) if is_function else None
 
-    def _invoke(self, node: ast.Call, function: SSAValue) -> SSAValue:
+    def _invoke(self, node: ast.Call, function: SSAValue, around: AbstractSet[str]) -> SSAValue:
         if node.keywords:
             raise self.function.error(node, "expected arguments of a local function by position")
-        return self.closures.invoke(node, function, [self.function.value(a) for a in node.args])
+        args = [self.function.value(a) for a in node.args]
+        return self.closures.invoke(node, function, args, around)
 
     def _call_function(self, node: ast.Call, name: str) -> SSAValue:
         signature = self.function.signature_of(name)

@@ -75,19 +75,25 @@ class ClosureParser:
         if not isinstance(function.type, relax.FuncType):
             op = relax.CallPackedOp(INVOKE, [function, *args], annotation)
             return self.function.emit(op, node)
-        result = self.invoke(node, function, args)
+        result = self.invoke(node, function, args, self.function.declared)
         if says_less(annotation, result.type):
             return result
         return self.function.emit(relax.MatchCastOp(result, annotation), node)
 
-    def invoke(self, node: ast.Call, function: SSAValue, args: Sequence[SSAValue]) -> SSAValue:
-        """The call of a function value."""
+    def invoke(
+        self,
+        node: ast.Call,
+        function: SSAValue,
+        args: Sequence[SSAValue],
+        around: AbstractSet[str],
+    ) -> SSAValue:
+        """The call of a function value; the symbols `around` the function are what they are."""
         type_ = function.type
         assert isinstance(type_, relax.FuncType)
         params = type_.params.data
         if len(args) != len(params):
             raise self.function.error(node, f"expected {len(params)} arguments, got {len(args)}")
-        result = result_type(params, args, type_.result, self.function.declared)
+        result = result_type(params, args, type_.result, around)
         return self.function.emit(relax.InvokeOp(function, args, result), node)
 
     def _arguments(self, node: ast.Call, names: Sequence[str]) -> dict[str, ast.expr]:

@@ -14,6 +14,7 @@ from ...te.expr import PrimExpr
 from ..errors import ScriptError
 from ..namespace import ScriptName
 from .buffers import describe_value
+from .own_function import OwnFunction
 from .relax_calls import CallParser
 from .relax_reader import NotOutput, RelaxReader
 
@@ -52,6 +53,8 @@ class ValueParser:
         found = self._value_or_number(node)
         if isinstance(found, SSAValue):
             return found  # pyright: ignore[reportUnknownVariableType]
+        if isinstance(found, OwnFunction):
+            return found.value
         if isinstance(found, Constant):
             return self.function.constant(owner_of(found, relax.ConstantOp).value.data, node)
         if isinstance(found, PrimExpr):

@@ -61,3 +61,23 @@ relax.func @less(%y: !relax.tensor<[n], f32>) -> !relax.func<(!relax.tensor<[n],
   }
   relax.return %f : !relax.func<(!relax.tensor<[n], f32>) -> !relax.tensor<[n], f32>>
 }
+
+// -----
+
+// A function that calls itself passes on what it captures.
+// CHECK-LABEL: relax.func @loop
+relax.func @loop(%x: !relax.tensor<[n], f32>, %y: !relax.tensor<[m], f32>) -> !relax.shape<[m, n]> {
+  %f = relax.local_func @inner(%a: !relax.tensor<[m], f32>) -> !relax.shape<[m, n]> {
+    %own = relax.own_func : !relax.func<(!relax.tensor<[m], f32>) -> !relax.shape<[m, n]>>
+    %b = relax.add %a, %y : !relax.tensor<[m], f32>, !relax.tensor<[m], f32> -> !relax.tensor<[m], f32>
+    %s = relax.invoke %own(%b) : !relax.func<(!relax.tensor<[m], f32>) -> !relax.shape<[m, n]>>, (!relax.tensor<[m], f32>) -> !relax.shape<[m, n]>
+    relax.return %s : !relax.shape<[m, n]>
+  }
+  // CHECK-NEXT: %n = relax.prim_value
+  // CHECK-NEXT: relax.call @loop_inner(%y, %y, %n)
+  %z = relax.invoke %f(%y) : !relax.func<(!relax.tensor<[m], f32>) -> !relax.shape<[m, n]>>, (!relax.tensor<[m], f32>) -> !relax.shape<[m, n]>
+  relax.return %z : !relax.shape<[m, n]>
+}
+// CHECK: relax.func private @loop_inner(%a: !relax.tensor<[m], f32>, %y: !relax.tensor<[m], f32>, %n: !relax.prim<i64, n>) -> !relax.shape<[m, n]> {
+// CHECK-NEXT: %b = relax.add %a, %y
+// CHECK-NEXT: relax.call @loop_inner(%b, %y, %n)
