@@ -88,7 +88,7 @@ def test_a_function_calls_itself():
     [
         ('-> \\\n            R.Tensor(["m"], "float32")', "", "'loop', which calls itself"),
         ("loop(j, m, t)", "loop(j, t)", "expected 3 arguments, got 2"),
-        ("r = R.multiply(s, s)", "r = R.const([1.0, 2.0])", "expected 'loop' to return"),
+        ("return r", "return (r,)", "expected 'loop' to return"),
     ],
 )
 def test_wrong_functions_that_call_themselves(old, new, message):
