@@ -13,14 +13,14 @@ imported_at = time.time()
 """Source that is newer is not what this process runs: the cache of compiled code must know it."""
 
 import_module("xrelax.error_hooks").install()
-import_module("xrelax.names")  # so that `from xrelax.tirx import …` finds names of the table
+import_module("xrelax.name_lookup")  # so that `from xrelax.tirx import …` finds names of the table
 
 
 def __getattr__(name: str) -> Any:
     if name.startswith("__"):
         raise AttributeError(name)
-    return import_module("xrelax.names").resolve("", name)
+    return import_module("xrelax.name_lookup").resolve("", name)
 
 
 def __dir__() -> list[str]:
-    return [*globals(), *import_module("xrelax.names").known("")]
+    return [*globals(), *import_module("xrelax.name_lookup").known("")]

@@ -15,7 +15,7 @@ from .pipeline import STAGES, make_pass
 
 if TYPE_CHECKING:
     from .backend.target import Target
-    from .ir.function import BaseFunc, History
+    from .ir.base_function import BaseFunc, History
     from .ir.module import IRModule
     from .runtime.executable import Executable
 

@@ -112,6 +112,9 @@ PASSES: dict[str, str] = {
     ),
     "schedule-default": ".lowering.schedule.default:ScheduleDefaultPass",
     "specialize-prim-funcs": ".lowering.graph.specialize_prim_funcs:SpecializePrimFuncsPass",
+    "split-layout-rewrite-preproc": (
+        ".lowering.graph.split_layout_rewrite_preproc:SplitLayoutRewritePreprocPass"
+    ),
     "split-loops": ".lowering.loops.split_loops:SplitLoopsPass",
     "static-plan-block-memory": (
         ".lowering.runtime.static_plan_block_memory:StaticPlanBlockMemoryPass"

@@ -13,8 +13,8 @@ from xdsl.dialects.builtin import StringAttr
 from .dialects.dims import dims_of
 from .dialects.relax import CallPurePackedOp, TensorType
 from .driver import build
-from .ir.function import PrimFunc
 from .ir.module import IRModule
+from .ir.prim_func import PrimFunc
 from .ir.struct_info import to_type
 from .runtime.call import CompiledFunction
 from .runtime.registry import get_global_func, register_func, remove_global_func

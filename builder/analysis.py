@@ -11,11 +11,11 @@ from ..dialects import relax
 from ..dialects.diagnostics import Diagnostic
 from ..dialects.relax.closure import effects
 from ..dialects.tir import BufferType
+from ..ir.base_function import BaseFunc
 from ..ir.block_views import SBlock
 from ..ir.blocks import (
     Binding,
     DataflowBlock,
-    LocalFunction,
     SeqExpr,
     binding,
     is_binding,
@@ -23,8 +23,9 @@ from ..ir.blocks import (
 from ..ir.buffers import Buffer
 from ..ir.call_parts import GlobalVar
 from ..ir.expr import Expr, Var, view
-from ..ir.function import BaseFunc, Function, PrimFunc
+from ..ir.function import Function
 from ..ir.module import IRModule
+from ..ir.prim_func import PrimFunc
 from ..lowering.functions import call_graph, functions_by_name, recursive_groups
 from ..lowering.graph.compile_time import CompileTime
 from ..lowering.graph.dead_code import remove_all_unused as remove_from
@@ -58,7 +59,7 @@ def remove_all_unused(func: Function | SeqExpr) -> Any:
     block = func.block if isinstance(func, SeqExpr) else None
     around = None if block is None else block.parent_op()
     given = Function(around) if isinstance(around, relax.FuncOp) else func
-    if isinstance(given, LocalFunction) or not isinstance(given, Function):
+    if not isinstance(given, Function):
         raise TypeError(f"expected a graph function or its body, got {type(func).__name__}")
     op = given.op.clone()
     assert isinstance(op, relax.FuncOp)
@@ -89,12 +90,11 @@ def computable_at_compile_time(func: Function) -> list[Var]:
 
     Those are the variables that are known before the inputs of the function are, in order.
     """
-    assert isinstance(func.op, relax.FuncOp)
-    known = CompileTime.of(func.op).values
+    known = CompileTime.of(func.definition).values
     return [view(v) for v in known if isinstance(v.owner, Block) or is_binding(v.owner)]
 
 
-def bindings_of(func: Function | LocalFunction | SeqExpr) -> list[Binding]:
+def bindings_of(func: Function | SeqExpr) -> list[Binding]:
     """All bindings of a function or body, in order, those of dataflow blocks and branches too."""
     body = func if isinstance(func, SeqExpr) else func.body
     block = body.block
@@ -106,7 +106,7 @@ def bindings_of(func: Function | LocalFunction | SeqExpr) -> list[Binding]:
 
 def bound_vars(expr: Any) -> list[Var]:
     """The parameters of functions, and the variables of all bindings in a function or body."""
-    if not isinstance(expr, Function | LocalFunction | SeqExpr):
+    if not isinstance(expr, Function | SeqExpr):
         return []
     params: list[Any] = [] if isinstance(expr, SeqExpr) else [*expr.params]
     block = _block(expr)
@@ -135,7 +135,7 @@ def used_vars(expr: Any) -> list[Var]:
 
 def _block(expr: Any) -> Block | None:
     """The operations of a function or of its body; `None` for other expressions."""
-    if isinstance(expr, Function | LocalFunction):
+    if isinstance(expr, Function):
         expr = expr.body
     return expr.block if isinstance(expr, SeqExpr) else None
 
@@ -242,9 +242,7 @@ def suggest_layout_transforms(
     }
 
 
-def contains_impure_call(
-    func: Function | LocalFunction | SeqExpr, own_name: GlobalVar | None = None
-) -> bool:
+def contains_impure_call(func: Function | SeqExpr, own_name: GlobalVar | None = None) -> bool:
     """Whether a function or body has effects: it prints, asserts, or calls what is not pure.
 
     Calls of `own_name` do not count, nor do functions inside that are only defined.

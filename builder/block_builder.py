@@ -12,10 +12,10 @@ from xdsl.ir import Operation
 
 from ..dialects import relax
 from ..dialects.diagnostics import BuilderError
+from ..ir.base_function import BaseFunc
 from ..ir.blocks import Binding, DataflowBlock, MatchCast, SeqExpr
 from ..ir.call_parts import ExternFunc, GlobalVar, with_operands
 from ..ir.expr import Expr, Var, expression, view
-from ..ir.function import BaseFunc
 from ..ir.module import IRModule
 from ..ir.operators import to_value
 from ..ir.struct_info import to_type

@@ -28,7 +28,7 @@ from ..ir.function import Function
 from ..lowering.graph import dataflow_pattern as core
 from ..lowering.graph.canonicalize_bindings import canonicalize_bindings
 from ..lowering.graph.eliminate_common_subexpr import EliminateCommonSubexprPass
-from ..names import resolve
+from ..name_lookup import resolve
 from .analysis import remove_all_unused
 from .dpl_context import PatternContext as PatternContext
 from .dpl_context import PatternSeq as PatternSeq

@@ -9,8 +9,9 @@ from typing import Any, cast
 from xdsl.ir import Operation
 
 from ..dialects import relax
+from ..ir.base_function import BaseFunc
 from ..ir.equality import structural_equal
-from ..ir.function import BaseFunc, Function
+from ..ir.function import Function
 from ..ir.module import IRModule
 from ..ir.transform import Pass, PassContext, PassInfo
 from ..lowering.functions import is_private, unique_name

@@ -9,10 +9,11 @@ from xdsl.ir import Operation
 
 from ..dialects import relax, tir
 from ..dialects.diagnostics import verify
+from ..ir.base_function import BaseFunc
 from ..ir.call_parts import GlobalVar
 from ..ir.detached import copy_values
 from ..ir.equality import structural_equal
-from ..ir.function import BaseFunc, function_view
+from ..ir.function import function_view
 from ..ir.module import IRModule
 from ..lowering.canonical_form import CanonicalForm
 from ..lowering.functions import functions_by_name

@@ -27,7 +27,6 @@ from ..ir.blocks import (
     BindingBlock,
     DataflowBlock,
     If,
-    LocalFunction,
     MatchCast,
     SeqExpr,
     VarBinding,
@@ -35,7 +34,7 @@ from ..ir.blocks import (
 from ..ir.call_parts import Arguments, with_operands
 from ..ir.calls import Call
 from ..ir.expr import DataflowVar, Expr, Var, expression, view
-from ..ir.function import Function
+from ..ir.function import Function, LocalFunction
 from ..ir.module import IRModule
 from ..ir.operators import to_value
 from ..ir.transform import PassContext, pass_decorator, pass_of
@@ -122,9 +121,14 @@ class PyExprMutator(Functor):
         for param, arg in zip(old.params, block.args, strict=True):
             arg.name_hint = param.name_hint
             scope.remap[param] = arg
-        result = self.visit_expr(op.body)
-        region = scope.end_branch(to_value(result), relax.func.ReturnOp)
         type_ = old.result.type
+        own = relax.OwnFuncOp(type_)
+        if any(isinstance(o, relax.OwnFuncOp) for o in old.body.block.ops):
+            block.add_op(own)
+            scope.remap[old.result] = own.result
+        result = self.visit_expr(op.body)
+        scope.remap.pop(old.result, None)
+        region = scope.end_branch(to_value(result), relax.func.ReturnOp)
         name, impure = old.func_name.data, type_.impure
         return expression(
             relax.LocalFuncOp(name, old.names, type_.result, region, impure, old.attrs)

@@ -68,13 +68,14 @@ def tensor_to_prim(expr: Any) -> Expr:
     return expression(TensorToPrimOp(to_value(expr)))
 
 
-def tensor_to_shape(expr: Any, at_most: Any) -> Expr:
+def tensor_to_shape(expr: Any, at_most: Any = None) -> Expr:
     """The shape that the numbers of an int64 tensor of rank 1 are.
 
-    `at_most` has the largest value of each, which memory is planned for. `match_cast` to
-    ``R.Shape`` gives names to the dims.
+    `at_most` has the largest value of each, which memory is planned for; without it, memory is
+    allocated once they are known. `match_cast` to ``R.Shape`` gives names to the dims.
     """
-    return expression(TensorToShapeOp(to_value(expr), dims_of(at_most)))
+    limits = None if at_most is None else dims_of(at_most)
+    return expression(TensorToShapeOp(to_value(expr), limits))
 
 
 def match_cast(value: Any, struct_info: Any) -> Expr:

@@ -10,7 +10,6 @@ from ..ir.blocks import (
     BindingBlock,
     DataflowBlock,
     If,
-    LocalFunction,
     MatchCast,
     SeqExpr,
     VarBinding,
@@ -27,7 +26,7 @@ from ..ir.expr import (
     TupleGetItem,
     Var,
 )
-from ..ir.function import Function
+from ..ir.function import Function, LocalFunction
 from ..ir.strings import StringImm
 
 _METHODS: dict[type[Any], str] = {
@@ -152,9 +151,4 @@ class PyExprVisitor(Functor):
         self.visit_expr(op.true_branch)
         self.visit_expr(op.false_branch)
 
-    def visit_local_function_(self, op: LocalFunction) -> None:
-        """Parameters, then the body."""
-        for param in op.params:
-            if isinstance(param, Var):
-                self.visit_var_def(param)
-        self.visit_expr(op.body)
+    visit_local_function_ = visit_function_

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from difflib import get_close_matches
 
-from xdsl.dialects.builtin import FileLineColLoc
+from xdsl.dialects.builtin import FileLineColLoc, StringAttr
 from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.traits import IsolatedFromAbove
 from xdsl.utils.exceptions import DiagnosticException, VerifyException
 
 
@@ -114,9 +115,22 @@ def _verify_op(op: Operation, defined: set[SSAValue], is_root: bool) -> None:
     try:
         op.verify(verify_nested_ops=False)
     except VerifyException as error:
-        raise Diagnostic(_one_line(str(error)), op) from None
+        raise _outside_value(op) or Diagnostic(_one_line(str(error)), op) from None
     except RecursionError:
         raise Diagnostic("regions are nested too deeply", op) from None
+
+
+def _outside_value(op: Operation) -> Diagnostic | None:
+    """The error of a function that uses a value from outside, if it does."""
+    name = op.properties.get("sym_name")
+    if not op.has_trait(IsolatedFromAbove) or not isinstance(name, StringAttr):
+        return None
+    uses = ((v, user) for user in op.walk() if user is not op for v in user.operands)
+    for value, user in uses:
+        if not op.is_ancestor(value.owner):
+            text = f"expected '{value.name_hint}' to be defined in '{name.data}'"
+            return Diagnostic(text, user)
+    return None
 
 
 def _one_line(message: str) -> str:

@@ -39,10 +39,7 @@ def dim_of(dim: Any) -> IntExpr:
         return dim
     if isinstance(dim, str):
         return _parsed(dim)
-    if isinstance(inner := getattr(dim, "expr", None), IntExpr):
-        return inner
-    type_ = getattr(getattr(dim, "borrowed", None), "type", None)
-    if isinstance(inner := getattr(type_, "expr", None), IntExpr):
+    if (inner := expr_of(dim)) is not None:
         return inner
     if isinstance(dim, bool) or not hasattr(dim, "__index__"):
         raise TypeError(f"expected a dim to be a number, a symbol or a string, got {dim!r}")
@@ -50,6 +47,13 @@ def dim_of(dim: Any) -> IntExpr:
     if number < 0:
         raise ValueError(f"expected a dim of at least 0, got {number}")
     return IntExpr.of(number)
+
+
+def expr_of(dim: object) -> IntExpr | None:
+    """The integer expression that an object shows: an expression, or a number of a graph."""
+    type_ = getattr(getattr(dim, "borrowed", None), "type", None)
+    found = (getattr(shown, "expr", None) for shown in (dim, type_))
+    return next((expr for expr in found if isinstance(expr, IntExpr)), None)
 
 
 def _parsed(text: str) -> IntExpr:

@@ -12,7 +12,8 @@ from pathlib import Path
 
 from update import Page
 
-from xrelax.names import NAMES, resolve
+from xrelax.name_lookup import resolve
+from xrelax.names import NAMES
 
 FOLDER = Path(__file__).parent / "examples"
 _CELL = re.compile(r"^# %% (.+)\n((?:(?!# %% ).*\n)*)", re.MULTILINE)

@@ -27,7 +27,8 @@ from xrelax.dialects import DIALECTS
 from xrelax.dialects.relax import OPERATORS
 from xrelax.inspection import lower_to
 from xrelax.lowering.functions import functions_by_name
-from xrelax.names import NAMES, resolve
+from xrelax.name_lookup import resolve
+from xrelax.names import NAMES
 from xrelax.pipeline import STAGES, load_pass
 from xrelax.schedules import schedule_text
 from xrelax.te.intrinsics import FUNCTIONS

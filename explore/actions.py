@@ -19,8 +19,8 @@ from ..dialects.diagnostics import Diagnostic
 from ..display.highlight import highlighted_lines
 from ..driver import build
 from ..inspection import stage_text
-from ..ir.function import PrimFunc
 from ..ir.module import IRModule
+from ..ir.prim_func import PrimFunc
 from ..lowering.functions import PRIVATE, functions_by_name
 from ..pipeline import STAGES, make_pass
 from ..profiling.report import ProfileReport

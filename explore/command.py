@@ -16,7 +16,7 @@ from xdsl.dialects.builtin import ModuleOp
 from ..backend.errors import BackendError
 from ..backend.target import Target
 from ..dialects.diagnostics import Diagnostic
-from ..ir.function import BaseFunc
+from ..ir.base_function import BaseFunc
 from ..ir.module import IRModule
 from .actions import Actions
 from .exploration import Exploration

@@ -27,6 +27,8 @@ class Functions:
 
     def __init__(self) -> None:
         self.made: dict[str, relax.FuncOp] = {}
+        self.branches = 0
+        """The number of functions that are branches; functions then have no dataflow blocks."""
         self._sizes = 0
 
     def new_size(self, name: str) -> IntExpr:

@@ -27,12 +27,14 @@ def graph_function(
     whole_tuples: bool = False,
     attrs: Mapping[str, Attribute] | None = None,
     private: bool = False,
+    has_dataflow: bool = True,
 ) -> relax.FuncOp:
     """A function with the parameters of `entry`, which returns values of `body`.
 
     Operations with regions stand between dataflow blocks, see `in_dataflow`. The result is a tuple,
     but a single value with `unwrap` is none; with `tuple_outside` it is created after them. With
-    `whole_tuples`, all fields of a tuple in their order are that tuple.
+    `whole_tuples`, all fields of a tuple in their order are that tuple. Without `has_dataflow`, all
+    operations stand outside of dataflow blocks.
     """
     returned, single = list(values), unwrap and len(values) == 1
     if whole_tuples and (whole := _tuple_of(values)) is not None:
@@ -41,7 +43,12 @@ def graph_function(
         packed = relax.TupleOp(returned)
         body.add_op(packed)
         returned = [packed.result]
-    returned = in_dataflow(body, entry, returned)
+    if has_dataflow:
+        returned = in_dataflow(body, entry, returned)
+    else:
+        for op in list(body.ops):
+            op.detach()
+            entry.add_op(op)
     if tuple_outside and not single:
         outside = relax.TupleOp(returned)
         entry.add_op(outside)

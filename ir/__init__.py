@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..names import known, resolve
+from ..name_lookup import known, resolve
 from . import calls as calls  # what shows calls, where `expr.view` meets one
 
 

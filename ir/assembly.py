@@ -12,7 +12,7 @@ from ..dialects.parameters import value_name
 from ..lowering.graph.refresh_types import refresh_types
 from ..lowering.graph.values import canonical
 from .bindings import Binding, MatchCast
-from .expr import DataflowVar, Var
+from .expr import DataflowVar, Expr, Var
 from .operators import to_value
 
 
@@ -80,7 +80,8 @@ class Assembler:
         """What a variable is bound to: an expression, a body, or a function."""
         if hasattr(value, "blocks"):
             return self.body(value)
-        if isinstance(func := getattr(value, "op", None), relax.FuncOp):
+        func = None if isinstance(value, Expr) else getattr(value, "op", None)
+        if isinstance(func, relax.FuncOp):
             region = Region()
             func.body.clone_into(region, value_mapper=dict(self.known))
             result, impure = func.result_type, func.impure is not None

@@ -13,6 +13,8 @@ from .parts import Part, Step
 from .struct_info import struct_info as info_of
 from .struct_info import to_type
 
+_PARTS = relax.ConstantOp, relax.OutputOp, relax.OwnFuncOp, relax.func.ReturnOp, relax.YieldOp
+
 
 class Binding(Part):
     """One line of a block: a variable and what it is bound to."""
@@ -75,11 +77,7 @@ def binding(op: Operation) -> Binding:
 
 def is_binding(op: Operation) -> bool:
     """Whether an operation is a line of its own: constants and ends of blocks are not."""
-    if isinstance(op, relax.TupleOp):
-        return not is_result_only(op)
-    return not isinstance(
-        op, relax.ConstantOp | relax.OutputOp | relax.func.ReturnOp | relax.YieldOp
-    )
+    return not is_result_only(op) if isinstance(op, relax.TupleOp) else not isinstance(op, _PARTS)
 
 
 def is_result_only(op: relax.TupleOp) -> bool:

@@ -13,7 +13,7 @@ from ..dialects.int_expr import ONE, IntExpr, Sym
 from ..dialects.sym import exprs_of
 from ..script.printer.calls import is_address
 from ..te.arithmetic import PrimExpr, binary, const, convert, index_expr
-from ..te.tensor import IterVar
+from ..te.axes import IterVar
 from . import leaf_statements as leaf_statements  # what shows the statements in bodies
 from .buffers import Buffer
 from .regions import BufferRegion, MatchBufferRegion, region_of

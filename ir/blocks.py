@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from textwrap import indent
 from typing import Any, ClassVar, cast
@@ -10,7 +10,6 @@ from typing import Any, ClassVar, cast
 from xdsl.ir import Block, Operation, SSAValue
 
 from ..dialects import relax
-from ..dialects.attributes import from_attribute
 from ..dialects.relax.type_relations import least_supertype
 from .assembly import assemble_branch
 from .bindings import Binding as Binding
@@ -22,7 +21,7 @@ from .bindings import is_result_only
 from .expr import DataflowVar, Expr, expression, owner_of, view
 from .operators import to_value
 from .parts import Part, Step, steps_of
-from .struct_info import AnyStructInfo, struct_info
+from .struct_info import AnyStructInfo
 
 
 class BindingBlock(Part):
@@ -176,35 +175,3 @@ class If(Expr, shows=relax.IfOp):
     def false_branch(self) -> SeqExpr:
         """The other branch."""
         return SeqExpr(owner_of(self, relax.IfOp).branches[1])
-
-
-class LocalFunction(Expr, shows=relax.LocalFuncOp):
-    """A function inside of another one, as a value."""
-
-    @property
-    def params(self) -> list[Expr]:
-        """The parameters."""
-        return [view(p) for p in owner_of(self, relax.LocalFuncOp).params]
-
-    @property
-    def attrs(self) -> Mapping[str, Any] | None:
-        """The attributes as Python values, `None` where it has none."""
-        attrs = owner_of(self, relax.LocalFuncOp).attrs
-        return None if attrs is None else {k: from_attribute(v) for k, v in attrs.data.items()}
-
-    @property
-    def body(self) -> SeqExpr:
-        """The blocks of bindings and the result."""
-        return SeqExpr(owner_of(self, relax.LocalFuncOp).body.block)
-
-    @property
-    def is_pure(self) -> bool:
-        """Whether calls of the function have no effect but their result."""
-        return not owner_of(self, relax.LocalFuncOp).result.type.impure
-
-    @property
-    def ret_struct_info(self) -> AnyStructInfo:
-        """What is known of the result."""
-        return struct_info(owner_of(self, relax.LocalFuncOp).result.type.result)
-
-    ret_ty = ret_struct_info

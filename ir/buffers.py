@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from math import prod
 from typing import Any
 
@@ -84,6 +84,20 @@ class Buffer:
         return decl_buffer(
             shape_of([size]), self.dtype, self.name, None, self.elem_offset, self.scope
         )
+
+    def declared(self) -> Iterator[tuple[str, str]]:
+        """The names of its symbols and of itself, with what declares them: ``T.Buffer((n, 4))``."""
+        from ..script.printer.expressions import Expressions
+        from ..script.printer.tir_blocks import declare_buffer, symbols_in_order
+
+        yield from ((symbol, "T.int64()") for symbol in symbols_in_order(self.type))
+        yield self.name, declare_buffer(Expressions({}, ""), "T.Buffer", self.type)
+
+    def script(self, *, verbose_expr: bool = False) -> str:
+        """The name; with `verbose_expr` below lines that declare it and its symbols."""
+        from ..te.nodes import below
+
+        return below(self.declared() if verbose_expr else (), self.name)
 
     def same_as(self, other: object) -> bool:
         """Whether the other one is a view of this buffer."""

@@ -21,10 +21,11 @@ from ..lowering.functions import functions_by_name
 from ..lowering.loop_types import LoopOperands, loop_type, unify_loop
 from ..lowering.substitute import set_type, substituted
 from ..lowering.verify_calls import unify_graph_call
+from .base_function import BaseFunc
 from .detached import erased_on_error
 from .expr import apply_operator, expression, view
-from .function import BaseFunc, function_view
-from .operators import operand_values
+from .function import function_view
+from .operators import argument_values
 from .struct_info import AnyStructInfo, shape_of
 
 CALLS = ("relax.call_tir", "relax.call_dps_packed")
@@ -130,7 +131,7 @@ class ExternFunc:
         return hash(self.global_symbol)
 
     def __call__(self, *args: Any) -> Any:
-        call = relax.CallPackedOp(self.global_symbol, operand_values(args), relax.ObjectType())
+        call = relax.CallPackedOp(self.global_symbol, argument_values(args), relax.ObjectType())
         return expression(call)
 
     def __repr__(self) -> str:
@@ -163,7 +164,7 @@ class GlobalVar:
         return self.name_hint
 
     def __call__(self, *args: Any) -> Any:
-        return expression(graph_call(self, operand_values(args)))
+        return expression(graph_call(self, argument_values(args)))
 
     def __repr__(self) -> str:
         return str(self)

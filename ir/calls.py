@@ -27,7 +27,7 @@ from .call_parts import (
 )
 from .detached import erased_on_error
 from .expr import Expr
-from .operators import fields_of, invoke_op, operand_values, operator_op, to_value
+from .operators import argument_values, fields_of, invoke_op, operator_op, prim_op, to_value
 from .struct_info import AnyStructInfo, TupleStructInfo, shape_of, struct_info, to_type
 
 
@@ -42,12 +42,12 @@ def call_op(called: Any, args: Sequence[Any], attrs: Any, sinfo_args: Any) -> Op
         case Op(name=name):
             return _SPECIAL[name](args, dict(attrs or {}), _one(sinfo_args))
         case GlobalVar():
-            return graph_call(called, operand_values(args))
+            return graph_call(called, argument_values(args))
         case ExternFunc():
             type_ = relax.ObjectType() if sinfo_args is None else _one(sinfo_args)
-            return relax.CallPackedOp(called.global_symbol, operand_values(args), type_)
+            return relax.CallPackedOp(called.global_symbol, argument_values(args), type_)
         case _ if hasattr(called, "borrowed"):
-            return invoke_op(to_value(called), operand_values(args))
+            return invoke_op(to_value(called), argument_values(args))
         case None:
             raise ValueError("expected a defined operator to call, got None")
         case _:
@@ -74,9 +74,9 @@ def kernel_call(
     A PrimFunc that is known is checked against the arguments. `gradient` is ``te_grad_name`` and
     ``te_grad_kwargs``.
     """
-    values = _tensors(args)
     if isinstance(called, ExternFunc):
         called = called.global_symbol
+    values = _arguments(args, None if isinstance(called, str) else "float32")
     if isinstance(called, str):
         return relax.CallDPSPackedOp(called, values, out)
     name, keywords = gradient.get("te_grad_name"), gradient.get("te_grad_kwargs")
@@ -100,7 +100,7 @@ def inplace_call(
 ) -> relax.CallTIRInplaceOp:
     """The call of a PrimFunc that writes outputs into arguments, at these positions or -1."""
     return relax.CallTIRInplaceOp(
-        _named(called), _tensors(args), positions, out, _variables(tir_vars)
+        _named(called), _arguments(args), positions, out, _variables(tir_vars)
     )
 
 
@@ -129,9 +129,21 @@ def _variables(tir_vars: Any) -> ExprArray | None:
     return None if tir_vars is None else expr_array(dims_of(tir_vars))
 
 
+def _arguments(args: Any, floats: str | None = "float32") -> list[SSAValue]:
+    """The arguments of a function; Python's numbers are scalars, its floats of dtype `floats`."""
+    if not isinstance(args, list | tuple):
+        return _tensors(args)
+    found: list[SSAValue] = []
+    for value in cast("Sequence[Any]", args):
+        is_number = isinstance(value, bool | int | float)
+        dtype = floats if isinstance(value, float) else None
+        found.append(prim_op(value, dtype).results[0] if is_number else to_value(value))
+    return found
+
+
 def _tensors(args: Any) -> list[SSAValue]:
     if isinstance(args, list | tuple):
-        return operand_values(args)  # pyright: ignore[reportUnknownArgumentType]
+        return argument_values(args)  # pyright: ignore[reportUnknownArgumentType]
     return fields_of(to_value(args))
 
 
@@ -165,18 +177,18 @@ def _alloc(args: Sequence[Any], attrs: dict[str, Any], info: Any) -> Operation:
 
 
 def _assert(args: Sequence[Any], attrs: dict[str, Any], info: Any) -> Operation:
-    condition, *values = operand_values(args)
+    condition, *values = argument_values(args)
     return relax.AssertOp(condition, values, attrs.get("format", ""))
 
 
 def _pure_packed(args: Sequence[Any], attrs: dict[str, Any], info: Any) -> Operation:
     if not isinstance(args[0], ExternFunc) or info is None:
         raise ValueError("expected an external function, its arguments, and sinfo_args")
-    return relax.CallPurePackedOp(args[0].global_symbol, operand_values(args[1:]), info)
+    return relax.CallPurePackedOp(args[0].global_symbol, argument_values(args[1:]), info)
 
 
 def _print(args: Sequence[Any], attrs: dict[str, Any], info: Any) -> Operation:
-    return relax.PrintOp(operand_values(args), attrs.get("format", ""))
+    return relax.PrintOp(argument_values(args), attrs.get("format", ""))
 
 
 def _storage(args: Sequence[Any], attrs: dict[str, Any], info: Any) -> Operation:
@@ -193,7 +205,7 @@ def _storage_tensor(args: Sequence[Any], attrs: dict[str, Any], info: Any) -> Op
 def _call_kernel(args: Sequence[Any], attrs: dict[str, Any], info: Any) -> Operation:
     called, given = args
     *tensors, variables = given.fields if hasattr(given, "fields") else given
-    return relax.CallKernelOp(_named(called), operand_values(tensors), _variables(variables))
+    return relax.CallKernelOp(_named(called), argument_values(tensors), _variables(variables))
 
 
 _SPECIAL: dict[str, Callable[[Sequence[Any], dict[str, Any], Any], Operation]] = {
@@ -218,7 +230,7 @@ _SPECIAL: dict[str, Callable[[Sequence[Any], dict[str, Any], Any], Operation]] =
     "relax.prim_to_tensor": lambda args, attrs, info: relax.PrimToTensorOp(to_value(args[0])),
     "relax.tensor_to_prim": lambda args, attrs, info: relax.TensorToPrimOp(to_value(args[0])),
     "relax.tensor_to_shape": lambda args, attrs, info: relax.TensorToShapeOp(
-        to_value(args[0]), dims_of(attrs["at_most"])
+        to_value(args[0]), dims_of(attrs["at_most"]) if "at_most" in attrs else None
     ),
     "relax.vm.call_tir_dyn": _call_kernel,
 }

@@ -18,6 +18,7 @@ from xdsl.ir import Operation, SSAValue
 from ..lowering.canonical_form import CanonicalForm, Token
 from ..lowering.functions import functions_by_name
 from ..te.arithmetic import PrimExpr, is_same
+from .function import Function
 from .statements import Statement
 from .struct_info import StructInfo
 
@@ -80,6 +81,8 @@ def _operation(program: Any) -> Operation | None:
     """The operation that a program is or shows; `None` for types, expressions and the rest."""
     if isinstance(program, Statement):
         return None  # values in it come from operations outside of its own
+    if isinstance(program, Function):
+        return program.definition
     op = program if isinstance(program, Operation) else getattr(program, "op", None)
     return _by_name(op) if isinstance(op, ModuleOp) else op if isinstance(op, Operation) else None
 

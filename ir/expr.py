@@ -15,7 +15,7 @@ from ..dialects.dims import dims_of
 from ..lowering.graph.values import canonical
 from .arithmetic import Arithmetic
 from .detached import FreeVariable, OpenDataflow, is_detached, keep, known_as, share
-from .operators import data_of, invoke_op, operand_values, operator_op, prim_op, to_value
+from .operators import argument_values, data_of, invoke_op, operator_op, prim_op, to_value
 from .parts import Part, Step
 from .struct_info import (
     AnyStructInfo,
@@ -150,7 +150,7 @@ class Expr(Arithmetic, Part):
         return TupleGetItem(self, index)
 
     def __call__(self, *args: Any) -> Any:
-        return expression(invoke_op(self.borrowed, operand_values(args)))
+        return expression(invoke_op(self.borrowed, argument_values(args)))
 
     def __len__(self) -> int:
         type_ = self.borrowed.type

@@ -16,7 +16,7 @@ from ..te.extern import KernelCall
 from ..te.tag import joined
 from ..te.tensor import Tensor, shape_of
 from .buffers import Buffer
-from .function import PrimFunc
+from .prim_func import PrimFunc
 
 
 def extern_primfunc(

@@ -14,8 +14,9 @@ from ..display.picture import GraphPicture
 from ..display.rich import displayed
 from ..display.show import show_code
 from ..lowering.functions import is_private, unique_name
+from .base_function import BaseFunc, History
 from .call_parts import GlobalVar
-from .function import BaseFunc, History, function_view
+from .function import function_view
 
 
 @displayed("programs:module_html")
@@ -104,7 +105,7 @@ class IRModule:
     def __setitem__(self, key: str | GlobalVar, function: BaseFunc) -> None:
         name = key.name_hint if isinstance(key, GlobalVar) else key
         new = function.op.clone()
-        new.properties["sym_name"] = type(function).symbol(name)
+        new.properties["sym_name"] = function.symbol(name)
         old = self._ops().get(name)
         if old is None:
             self.op.body.block.add_op(new)

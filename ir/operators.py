@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, TypeGuard
 
 import numpy as np
 from xdsl.dialects.builtin import TupleType
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from ..dialects import relax
 from ..dialects.dims import dim_of
 from ..dialects.dtypes import element_type, is_float
 from ..dialects.relax import PrimType, ShapeType, TensorData, TensorType
+from ..dialects.relax.prim_values import is_open
 from ..dialects.relax.type_relations import forget_symbols
 from ..dialects.relax.types import shape_text, tensors_in, type_symbols
 from ..lowering.graph.lower_prims import number_tensor, result_of
@@ -151,24 +152,42 @@ def prim_op(
 
 
 def operand_values(operands: Sequence[Any]) -> list[SSAValue]:
-    """The values of operands; a number takes the dtype of the first tensor of numbers among them.
-
-    Conditions do not count: in ``where(c, x, 0)`` the 0 is what `x` is. Beside scalars alone it is
-    a scalar.
-    """
-    values = {i: to_value(o) for i, o in enumerate(operands) if not _is_number(o)}
-    dtypes = [t.dtype for v in values.values() for t in tensors_in(v.type) if t.dtype is not None]
-    dtype = next((d for d in dtypes if d != "bool"), None)
-    is_scalar = bool(values) and all(isinstance(v.type, PrimType) for v in values.values())
-
-    def number(value: Any) -> SSAValue:
-        return prim_op(value, dtype).results[0] if is_scalar else to_value(value, dtype)
-
-    return [values[i] if i in values else number(o) for i, o in enumerate(operands)]
+    """The values of operands of operators; numbers have the dtype of the values beside them."""
+    values = {i: to_value(o) for i, o in enumerate(operands) if not is_number(o)}
+    dtype = _number_dtype(values.values())
+    return [values[i] if i in values else to_value(o, dtype) for i, o in enumerate(operands)]
 
 
-def _is_number(operand: Any) -> bool:
+def argument_values(args: Sequence[Any]) -> list[SSAValue]:
+    """The values of arguments of functions: a number beside scalars alone is a scalar."""
+    values = {i: to_value(a) for i, a in enumerate(args) if not is_number(a)}
+    if not values or not all(isinstance(v.type, PrimType) for v in values.values()):
+        return operand_values([values.get(i, a) for i, a in enumerate(args)])
+    dtype = _number_dtype(v for v in values.values() if is_open(v.type))
+    return [values[i] if i in values else prim_op(a, dtype).results[0] for i, a in enumerate(args)]
+
+
+def is_number(operand: Any) -> TypeGuard[bool | int | float]:
+    """Whether an operand is a number of Python."""
     return isinstance(operand, bool | int | float)
+
+
+def number_data(number: bool | int | float, others: Iterable[SSAValue]) -> TensorData:
+    """The constant that a number is beside other operands."""
+    return data_of(number, _number_dtype(others))
+
+
+def _number_dtype(others: Iterable[SSAValue]) -> str | None:
+    """The dtype of a number beside values: that of the first scalar or tensor of numbers.
+
+    Conditions do not count: in ``where(c, x, 0)`` the 0 is what `x` is.
+    """
+    found = [dtype for value in others for dtype in _dtypes(value.type)]
+    return next((d for d in found if d not in (None, "bool")), None)
+
+
+def _dtypes(type_: Attribute) -> list[str | None]:
+    return [type_.dtype] if isinstance(type_, PrimType) else [t.dtype for t in tensors_in(type_)]
 
 
 def fields_of(value: SSAValue) -> list[SSAValue]:
@@ -204,11 +223,12 @@ def operator_op(
 ) -> Operation:
     """The operation of an operator on these operands, with its type inferred."""
     given = operand_values(operands)
+    beside = [None if is_number(o) else v for o, v in zip(operands, given, strict=True)]
     values = [number_tensor(v, lambda op: op.results[0]) for v in given]
     if operator.variadic_operand() is not None:
         values = [f for v in values for f in fields_of(v)]
     made = operator.of(values, {k: attribute_value(v) for k, v in attributes.items()})
-    return result_of(made, given)
+    return result_of(made, beside)
 
 
 def invoke_op(function: SSAValue, values: Sequence[SSAValue]) -> relax.InvokeOp:

@@ -9,6 +9,7 @@ from xdsl.ir import SSAValue
 
 from ..dialects.int_expr import IntExpr
 from ..te.arithmetic import index_value
+from ..te.nodes import below
 from ..te.ranges import Range
 from .buffers import Buffer
 
@@ -26,6 +27,10 @@ class BufferRegion:
     def __str__(self) -> str:
         ranges = (f"{r.min}:{r.min + r.extent}" for r in self.region)
         return f"{self.buffer.name}[{', '.join(ranges)}]"
+
+    def script(self, *, verbose_expr: bool = False) -> str:
+        """The box as TVMScript; with `verbose_expr` below lines that declare the buffer."""
+        return below(self.buffer.declared() if verbose_expr else (), str(self))
 
 
 @dataclass(frozen=True)

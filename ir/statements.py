@@ -21,7 +21,7 @@ from ..dialects.tir.scalar_ops import is_expression
 from ..display.show import show_code
 from ..script.printer.calls import is_address
 from ..te.arithmetic import PrimExpr
-from ..te.tensor import IterVar
+from ..te.axes import IterVar
 from .scalars import Scalars
 
 NAMED: type[Operation] = tir.LoadOp

@@ -15,9 +15,11 @@ from ..dialects import get_context
 from ..dialects.diagnostics import Diagnostic, verify
 from ..lowering.verify_calls import verify_calls
 from ..pipeline import plain_name
-from .function import BaseFunc, Function, PrimFunc
+from .base_function import BaseFunc
+from .function import Function
 from .instrument import PassInfo, PassInstrument
 from .module import IRModule
+from .prim_func import PrimFunc
 
 AnyPass: TypeAlias = "Pass | ModulePass | RewritePattern"
 """What can stand in a sequence: our passes, and those and the patterns of xDSL."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from xdsl.dialects.builtin import IndexType, TupleType
 from xdsl.ir import Attribute
@@ -24,7 +24,16 @@ from ..dialects.tir import BufferType, PrimFuncOp
 from .equations import Equation, always_differ
 from .functions import count_text
 
-TensorLike: TypeAlias = "BufferType | TensorType"
+
+class Number(NamedTuple):
+    """A number as unification compares it: like the only dim of a shape, but it may be negative."""
+
+    dims: tuple[IntExpr, ...] | None
+    rank: int = 1
+    dtype: str | None = None
+
+
+TensorLike: TypeAlias = "BufferType | TensorType | Number"
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +157,7 @@ def _same_kind(formal: Attribute, actual: Attribute) -> bool:
     return type(formal) is type(actual)
 
 
-def _sizes(type_: Attribute) -> TensorType | None:
+def _sizes(type_: Attribute) -> TensorLike | None:
     """What takes part in unification: tensors, and sizes as the dims of one."""
     match type_:
         case TensorType():
@@ -156,7 +165,7 @@ def _sizes(type_: Attribute) -> TensorType | None:
         case relax.ShapeType():
             return TensorType.of(type_.dims, None, type_.rank)
         case relax.PrimType():
-            return TensorType.of(None if type_.expr is None else [type_.expr], None, 1)
+            return Number(None if type_.expr is None else (type_.expr,))
         case _:
             return None
 
@@ -186,6 +195,8 @@ class _Unifier:
         for expected, got in _dim_pairs(formal.type, actual):
             if not isinstance(atom := expected.as_atom, Sym):
                 continue
+            if (got.constant or 0) < 0:
+                raise self.fail(f"expected {formal.subject} to be at least 0, got {got}")
             known = self.symbols.setdefault(atom.name, got)
             source = self.sources.setdefault(atom.name, formal.subject)
             if always_differ(known, got):
@@ -250,7 +261,7 @@ def _dim_pairs(formal: TensorLike, actual: TensorLike) -> list[tuple[IntExpr, In
 
 
 def _shape_text(type_: TensorLike) -> str:
-    return shape_text(type_) if isinstance(type_, TensorType) else python_shape(type_.dims)
+    return shape_text(type_) if isinstance(type_, TensorType) else python_shape(type_.dims or ())
 
 
 def _dense(like: BufferType, dims: Sequence[IntExpr]) -> BufferType:

@@ -16,6 +16,16 @@ PRIVATE = "private"
 """The attribute of a `tir.prim_func` that only its module calls, such as a legalized operator."""
 
 
+OWN_MEMORY = "own_memory"
+"""The attribute of a graph function whose memory is allocated for each call."""
+
+
+def has_own_memory(func: Operation | None) -> bool:
+    """Whether the memory of a graph function is allocated for each call."""
+    attrs = func.attrs if isinstance(func, relax.FuncOp) else None
+    return attrs is not None and OWN_MEMORY in attrs.data
+
+
 def functions_by_name(module: ModuleOp) -> dict[str, Operation]:
     """Every function of the module, in order; symbol lookup by xDSL's traits is a linear scan."""
     found: dict[str, Operation] = {}

@@ -52,20 +52,24 @@ def _in_memory(func: tir.PrimFuncOp, param: BlockArgument, element: Attribute) -
     return loads
 
 
+def is_size_parameter(func: tir.PrimFuncOp, name: str) -> bool:
+    """Whether shapes, loops or indices use an index parameter; else only scalars depend on it."""
+    types = [p.type for p in func.params if isinstance(p.type, tir.BufferType)]
+    return any(name in t.symbols() for t in types) or any(
+        name in symbols_of(op) for op in func.body.walk() if not isinstance(op, tir.ApplyOp)
+    )
+
+
 def _replace_symbol(func: tir.PrimFuncOp, name: str, value: SSAValue) -> None:
     """Replace a symbol by a value where scalars are computed of it."""
-    types = [p.type for p in func.params if isinstance(p.type, tir.BufferType)]
-    used = any(name in t.symbols() for t in types)
+    if is_size_parameter(func, name):
+        raise Diagnostic(
+            f"expected '{name}' of '{func.sym_name.data}' as an integer over symbols, as shapes, "
+            "loops or indices use it, got a scalar of unknown value"
+        )
     for op in list(func.body.walk()):
         if isinstance(op, tir.ApplyOp) and name in op.expr.data.symbols():
             values = Values()
             expr = values.rebase(op.expr.data, op.operands_)
             expr = expr.substitute({Sym(name): values.expr(value)})
             Rewriter.replace_op(op, tir.ApplyOp(expr, values.list))
-        elif name in symbols_of(op):
-            used = True
-    if used:
-        raise Diagnostic(
-            f"expected '{name}' of '{func.sym_name.data}' as an integer over symbols, as shapes, "
-            "loops or indices use it, got a scalar of unknown value"
-        )

@@ -30,7 +30,7 @@ from .functions import (
     graph_functions,
     names_text,
 )
-from .kernel_arguments import kernel_arguments
+from .kernel_arguments import KernelArguments, kernel_arguments
 from .loop_types import unify_loop
 from .substitute import substituted
 
@@ -109,7 +109,7 @@ def unify_kernel_call(op: KernelCall, callee: tir.PrimFuncOp) -> Unification:
         changed = [position for position, _ in pairs if position != -1]
     elif isinstance(op, relax.CallKernelOp):
         changed = [*range(len(op.args))]
-    given = kernel_arguments(where, callee, op.args, len(outputs))
+    given = call_arguments(op, callee)
     arguments = zip(formals, given.tensors, strict=False)
     inputs = [_tensor_type(where, f, a) for f, a in arguments]
     variables = None if isinstance(op, relax.CallDPSPackedOp) else op.tir_vars
@@ -122,6 +122,17 @@ def unify_kernel_call(op: KernelCall, callee: tir.PrimFuncOp) -> Unification:
             written = callee.names[position]
             raise Diagnostic(f"{where}: expected its inputs to be read only, it writes '{written}'")
     return unified
+
+
+def call_arguments(op: KernelCall, callee: tir.PrimFuncOp) -> KernelArguments:
+    """The arguments of a destination-passing call, with the parameters that they are for.
+
+    Raises Diagnostic with one line where they do not fit.
+    """
+    outputs = len(tensors_in(op.result.type))
+    if isinstance(op, relax.CallTIRInplaceOp):
+        outputs = op.positions.count(-1)
+    return kernel_arguments(f"call of '{callee.sym_name.data}'", callee, op.args, outputs)
 
 
 def _tensor_type(where: str, formal: Formal, value: SSAValue) -> relax.TensorType:

@@ -6,8 +6,8 @@ import warnings
 
 from ..backend.target import Target
 from ..dialects import tir
-from ..ir.function import PrimFunc
 from ..ir.module import IRModule
+from ..ir.prim_func import PrimFunc
 from ..lowering.functions import PRIVATE
 from ..lowering.graph.fusion_patterns import OP_PATTERN
 from ..lowering.graph.rewrite_layout import rewrite_calls

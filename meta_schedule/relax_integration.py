@@ -15,9 +15,10 @@ from ..debugging.debugger import Debugger
 from ..dialects import get_context, relax
 from ..dialects.diagnostics import verify
 from ..inspection import module_of, with_deep_stack, without_collector
-from ..ir.function import BaseFunc, PrimFunc
+from ..ir.base_function import BaseFunc
 from ..ir.module import IRModule
 from ..ir.operators import tensor_data
+from ..ir.prim_func import PrimFunc
 from ..lowering.functions import graph_functions
 from ..lowering.graph.bind_params import bind_params
 from ..pipeline import passes_before

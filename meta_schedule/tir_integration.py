@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from ..backend.target import Target
-from ..ir.function import PrimFunc
 from ..ir.module import IRModule
+from ..ir.prim_func import PrimFunc
 from ..tir.schedule import Schedule
 from .arguments import Range
 from .database import Database

@@ -11,8 +11,8 @@ from xdsl.parser import Parser
 from ..dialects import get_context, tir
 from ..dialects.diagnostics import verify
 from ..ir.equality import structural_equal, structural_hash
-from ..ir.function import PrimFunc
 from ..ir.module import IRModule
+from ..ir.prim_func import PrimFunc
 from ..lowering.functions import PRIVATE
 from ..lowering.graph.fusion_patterns import OP_PATTERN
 from ..lowering.schedule.blocks import IS_SCHEDULED

@@ -16,7 +16,7 @@ from ..backend.jit import compile_module
 from ..backend.target import Target
 from ..compilation import Compilation, cached_builds
 from ..dialects import get_context, tir
-from ..ir.function import PrimFunc
+from ..ir.prim_func import PrimFunc
 from ..lowering.runtime.kernel_entries import KERNEL_SUFFIX
 from ..pipeline import pass_before
 from ..reference.expressions import number

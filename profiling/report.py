@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ..display.rich import displayed
-from ..ir.function import PrimFunc
+from ..ir.prim_func import PrimFunc
 from .machine import Machine
 
 COLUMNS = (

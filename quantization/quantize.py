@@ -88,13 +88,10 @@ def quantize(
     """
     _verify(scheme, percentile, max_error, skip)
     inputs = _inputs(calibration_data)
-    if scheme != "dynamic" and not inputs:
-        raise ValueError("expected calibration_data to have an input, got none")
-    if max_error is not None and not inputs:
-        raise ValueError("expected calibration_data for max_error, got none")
-    if needs_examples(model) and not {"example_inputs", "kwargs"} & {*options}:
-        if not inputs:
-            raise ValueError("expected calibration_data or example_inputs for a model, got none")
+    needs_example = needs_examples(model) and not {"example_inputs", "kwargs"} & {*options}
+    if not inputs:
+        _verify_without_inputs(scheme, max_error, needs_example)
+    elif needs_example:
         options |= {"example_inputs": inputs[0][0], "kwargs": inputs[0][1]}
     imported = import_model(model, **options)
     arguments = [imported.arguments(args, kwargs) for args, kwargs in inputs]
@@ -104,6 +101,16 @@ def quantize(
     if max_error is not None:
         selection.limit(max_error)
     return Quantized(imported.with_module(selection.module()), selection.report())
+
+
+def _verify_without_inputs(scheme: str, max_error: float | None, needs_example: bool) -> None:
+    """Raise ValueError if something needs an input."""
+    if scheme != "dynamic":
+        raise ValueError("expected calibration_data to have an input, got none")
+    if max_error is not None:
+        raise ValueError("expected calibration_data for max_error, got none")
+    if needs_example:
+        raise ValueError("expected calibration_data or example_inputs for a model, got none")
 
 
 def _percentile(scheme: str, percentile: float) -> float:

@@ -119,12 +119,18 @@ def public_functions(module: ModuleOp) -> list[str]:
     hidden: list[str] = []
     for op in module.body.block.ops:
         if isinstance(op, relax.FuncOp | rt.FuncOp):
-            is_entry = op.is_entry if isinstance(op, rt.FuncOp) else op.private is None
-            found += [op.sym_name.data] if is_entry else []
+            found += [op.sym_name.data] if _is_entry(op) else []
         elif isinstance(op, tir.PrimFuncOp | loops.FuncOp) and op.sym_name.data not in called:
             is_private = isinstance(op, tir.PrimFuncOp) and op.attr("private") is not None
             (hidden if is_private else found).append(op.sym_name.data)
     return found or hidden
+
+
+def _is_entry(op: relax.FuncOp | rt.FuncOp) -> bool:
+    """Whether users call a function; one that returns a function is for the module alone."""
+    if isinstance(op, rt.FuncOp):
+        return op.is_entry
+    return op.private is None and not isinstance(op.result_type, relax.FuncType)
 
 
 def _function(module: ModuleOp, name: str) -> Operation | None:

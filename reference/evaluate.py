@@ -15,6 +15,7 @@ from ..dialects.dtypes import dtype_name, is_element_type, is_float
 from ..dialects.relax.cast_types import parameter_types
 from ..dialects.relax.constant import storage_dtype
 from ..dialects.relax.prim_values import is_open, tensor_of
+from ..runtime.tensor import Tensor
 from .arguments import Shape, as_result, flatten
 from .memory import Buffer
 from .relax import run_graph
@@ -105,6 +106,9 @@ def run(
     values = [_argument(n, t, a, session.precision) for (n, t), a in zip(params, args, strict=True)]
     with np.errstate(all="ignore"):
         found = map(as_result, _dispatch(session, op, values))
+        found = (
+            session.buffer("a result", r.view()) if isinstance(r, Tensor) else r for r in found
+        )
         results = [r for r in found if isinstance(r, Buffer)]
         for number, result in enumerate(results):
             replace(result, name=f"result {number}").verify_written()

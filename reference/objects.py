@@ -9,6 +9,7 @@ import numpy as np
 from xdsl.dialects.builtin import TupleType
 from xdsl.ir import Attribute
 
+from ..dialects.relax.prim_values import is_open
 from ..dialects.relax.types import ObjectType, PrimType
 from ..dialects.rt.call_packed import ASSERT, STRING
 from .arguments import GraphValue
@@ -18,8 +19,10 @@ from .values import EvaluationError, memory_of, number_in
 
 
 def with_handles(session: Session, type_: Attribute, value: GraphValue) -> GraphValue:
-    """A value with numbers in memory in the place of objects."""
+    """A value with numbers in memory in the place of objects, and of integers of unknown value."""
     match type_:
+        case PrimType() if is_open(type_) and isinstance(value, int):
+            return Buffer(memory_of(type_.dtype, value), type_.dtype, "an integer")
         case ObjectType():
             session.objects.append(value)
             return Buffer(np.array(len(session.objects) - 1, np.int64), "int64", "an object")

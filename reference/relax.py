@@ -190,6 +190,10 @@ def _local_func(graph: Graph, op: relax.LocalFuncOp) -> None:
     graph.values[op.result] = _Closure(call)
 
 
+def _own_func(graph: Graph, op: relax.OwnFuncOp) -> None:
+    graph.values[op.result] = graph.values[op.function.result]
+
+
 @dataclass(frozen=True)
 class _Closure:
     """A local function; other functions are those that users pass."""
@@ -305,6 +309,7 @@ _RELAX: dict[str, Callable[[Graph, Any], None]] = {
     "relax.if": _if,
     "relax.invoke": _invoke,
     "relax.local_func": _local_func,
+    "relax.own_func": _own_func,
     "relax.loop": _loop,
     "relax.match_cast": _match_cast,
     "relax.memory.alloc_storage": _storage,

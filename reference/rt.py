@@ -12,6 +12,7 @@ from xdsl.ir import Attribute, Block, SSAValue
 
 from ..dialects import rt
 from ..dialects.relax.types import ObjectType, PrimType, ShapeType, TensorType, type_symbols
+from ..dialects.rt.call_packed import OWN_FUNCTIONS
 from ..dialects.sym import exprs_of
 from ..dialects.tir import BufferType
 from .arguments import Expected, GraphValue, Shape, bind_symbols, bind_values, flatten
@@ -246,7 +247,7 @@ def _call_packed(plan: _Plan, op: rt.CallPackedOp) -> None:
     inputs, outputs = plan.buffers(op.inputs), plan.buffers(op.outputs)
     check_apart(op.callee.data, outputs, inputs)
     session, name = plan.session, op.callee.data
-    if op.text is not None:
+    if op.text is not None and name in OWN_FUNCTIONS:
         call_own(session, op.text.data, name, inputs, outputs)
         return
     args: list[GraphValue] = list(inputs)

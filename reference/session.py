@@ -144,10 +144,12 @@ class Session:
 
     def returned_buffers(self, name: str, inputs: Sequence[GraphValue], count: int) -> list[Buffer]:
         """What a registered function returns, of dtypes and shapes that it chooses."""
-        arrays = self.returned_arrays(name, inputs, count)
-        dtypes = [dtype_of_numpy(array.dtype) for array in arrays]
-        pairs = zip(dtypes, arrays, strict=True)
-        return [Buffer(self.precision.widen(d, a).copy(), d, name) for d, a in pairs]
+        return [self.buffer(name, a) for a in self.returned_arrays(name, inputs, count)]
+
+    def buffer(self, name: str, array: NDArray[Any]) -> Buffer:
+        """A buffer with the values of an array."""
+        dtype = dtype_of_numpy(array.dtype)
+        return Buffer(self.precision.widen(dtype, array).copy(), dtype, name)
 
     def returned_arrays(
         self, name: str, inputs: Sequence[GraphValue], count: int

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..names import known, resolve
+from ..name_lookup import known, resolve
 
 if TYPE_CHECKING:
     from ..driver import build as build

@@ -12,7 +12,7 @@ from xdsl.rewriter import Rewriter
 from ..dialects import relax, tir
 from ..dialects.diagnostics import Diagnostic
 from ..dialects.relax.types import TensorType, tensors_in
-from ..ir.function import BaseFunc
+from ..ir.base_function import BaseFunc
 from ..ir.module import IRModule
 from ..ir.transform import Pass, PassContext, PassInfo
 from ..lowering.functions import PRIVATE, functions_by_name, graph_functions, unique_name

@@ -43,6 +43,7 @@ def static_shape_tuning(
 _PIPELINES: dict[str, Callable[..., Any]] = {
     "zero": zero,
     "default": zero,
+    "default_build": zero,
     "static_shape_tuning": static_shape_tuning,
 }
 
@@ -50,8 +51,8 @@ _PIPELINES: dict[str, Callable[..., Any]] = {
 def get_pipeline(name: str = "zero", **options: Any) -> Pass:
     """The passes of a name, made with the options that its function takes.
 
-    They are optional: a build runs all passes that a module still needs. "zero" and "default" are
-    the same. Raises ValueError for an unknown name.
+    They are optional: a build runs all passes that a module still needs. "zero", "default" and
+    "default_build" are the same. Raises ValueError for an unknown name.
     """
     if name not in _PIPELINES:
         known = ", ".join(_PIPELINES)

@@ -29,7 +29,8 @@ from ..lowering.graph.bind_params import bind_everywhere, bind_params, bind_symb
 from ..lowering.graph.combine_parallel_matmul import combine_parallel_matmul
 from ..lowering.graph.desired_layouts import convert_to
 from ..lowering.graph.gradient import add_gradient
-from ..names import NAMES, resolve
+from ..name_lookup import resolve
+from ..names import NAMES
 from ..pipeline import PASSES, UPSTREAM_PASSES, load_pass
 from .alter_op_impl import AlterOpImpl as AlterOpImpl
 from .codegen import FuseOpsByPattern as FuseOpsByPattern
@@ -64,6 +65,7 @@ OWN = (
 """What is no pass of the pipeline."""
 
 IMPLIED = {
+    "AttachAttrLayoutFreeBuffers": {"copies": True},
     "DecomposeOpsForInference": {"norms": True},
     "FoldConstant": {"kernels": True},
     "FuseTIR": {"inline": False},

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .registry import register_func, remove_global_func
-from .tensor import array
+from .tensor import Tensor, array, as_tensor
 
 _python_functions: set[str] = set()
 
@@ -35,9 +35,15 @@ def _value_of(value: Any) -> Any:
     return value
 
 
+def _dims_of(value: Any) -> Tensor:
+    """The dims of an object, which must be a tensor, as an int64 tensor; raises TypeError."""
+    return array(as_tensor(value).shape, dtype="int64")
+
+
 BUILTINS: dict[str, Callable[..., Any]] = {
     "vm.builtin.clear_py_func_registry": _clear_py_func_registry,
     "vm.builtin.copy": array,
+    "vm.builtin.dims_of": _dims_of,
     "vm.builtin.invoke_closure": _invoke,
     "vm.builtin.register_py_func": _register_py_func,
     "vm.builtin.value_of": _value_of,

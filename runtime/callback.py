@@ -67,26 +67,29 @@ def run_site(
     A function that returns a value gets only its inputs, and the value is copied to the outputs, or
     kept under the numbers of results. `numbers` are the words of the site.
     """
-    function = get_global_func(site.name) if site.text is None else _own(site.name, site.text)
-    packing = Packing(site.name, args, numbers, state.objects)
+    subject, function = _called(site)
+    packing = Packing(subject, args, numbers, state.objects)
     first = len(args) - site.returned
     inputs: Sequence[Any] = args[:first]
     if site.signature is not None:
         inputs = [packing.argument(node) for node in site.signature.arguments]
     result = function(*inputs)
     if site.kept:
-        values = values_of(site.name, result, len(site.kept))
+        values = values_of(subject, result, len(site.kept))
         for places, value in zip(site.kept, values, strict=True):
-            state.kept |= dict.fromkeys(places, tensor_of(site.name, value).contiguous_copy())
+            state.kept |= dict.fromkeys(places, tensor_of(subject, value).contiguous_copy())
     elif site.signature is not None and site.returned:
         packing.store(site.signature.result, result)
     elif site.returned:
-        store_results(site.name, result, args[first:])
+        store_results(subject, result, args[first:])
 
 
-def _own(name: str, text: str) -> Callable[..., object]:
-    """A function of the runtime with its text."""
-    return lambda *inputs: OWN[name](text, [a.numpy() for a in inputs])
+def _called(site: PackedSite) -> tuple[str, Callable[..., object]]:
+    """What messages call the function of a site, and the function."""
+    text, own = site.text, OWN.get(site.name)
+    if text is None or own is None:
+        return text or f"'{site.name}'", get_global_func(site.name)
+    return f"'{site.name}'", lambda *inputs: own(text, [a.numpy() for a in inputs])
 
 
 TAKE_SITE, GIVE_SITE = -1, -2

@@ -14,18 +14,19 @@ from .tensor import Tensor, array, as_tensor
 class Packing:
     """What a registered function gets and returns, as native code has it.
 
-    `tensors` are those of a call's arguments and results, `numbers` its words, and `objects` the
-    table of objects, in which a tensor of rank 0 has the place of one.
+    `subject` is what messages call the function. `tensors` are those of a call's arguments and
+    results, `numbers` its words, and `objects` the table of objects, in which a tensor of rank 0
+    has the place of one.
     """
 
     def __init__(
         self,
-        function: str,
+        subject: str,
         tensors: Sequence[Tensor],
         numbers: Sequence[int],
         objects: list[object],
     ) -> None:
-        self._function = function
+        self._subject = subject
         self._tensors = tensors
         self._numbers = numbers
         self._objects = objects
@@ -56,11 +57,11 @@ class Packing:
         places = cast("Sequence[int]", node[1:])
         match node[0]:
             case "tuple":
-                fields = values_of(self._function, value, len(places))
+                fields = values_of(self._subject, value, len(places))
                 for field, item in zip(node[1:], fields, strict=True):
                     self.store(cast(Node, field), item)
             case "scalar" if isinstance(value, bool | int | float | np.generic):
-                self._copy(_number(self._function, value, str(node[1])), self._tensors[places[1]])
+                self._copy(_number(self._subject, value, str(node[1])), self._tensors[places[1]])
             case "scalar":
                 self._copy(value, self._tensors[places[1]])
             case _:
@@ -68,7 +69,7 @@ class Packing:
                 self._objects.append(value)
 
     def _copy(self, value: Any, output: Tensor) -> None:
-        output.copyfrom(_checked(self._function, value, output))
+        output.copyfrom(_checked(self._subject, value, output))
 
 
 def number_count(site: PackedSite) -> int:
@@ -90,45 +91,45 @@ def _number_count(node: Node) -> int:
             return 0
 
 
-def store_results(name: str, result: Any, outputs: Sequence[Tensor]) -> None:
+def store_results(subject: str, result: Any, outputs: Sequence[Tensor]) -> None:
     """Copy a function's result to `outputs`: one tensor, or a tuple with a tensor for each."""
-    for value, output in zip(values_of(name, result, len(outputs)), outputs, strict=True):
-        output.copyfrom(_checked(name, value, output))
+    for value, output in zip(values_of(subject, result, len(outputs)), outputs, strict=True):
+        output.copyfrom(_checked(subject, value, output))
 
 
-def values_of(name: str, result: Any, count: int) -> Sequence[Any]:
+def values_of(subject: str, result: Any, count: int) -> Sequence[Any]:
     """The values that a function returns, none for `None`; ValueError for another number."""
     if result is None and count == 0:
         return ()
     given = cast("Sequence[Any]", result if isinstance(result, tuple | list) else (result,))
     if len(given) != count:
-        raise ValueError(f"expected '{name}' to return {count} tensors, got {len(given)}")
+        raise ValueError(f"expected {subject} to return {count} tensors, got {len(given)}")
     return given
 
 
-def tensor_of(name: str, value: Any) -> Tensor:
+def tensor_of(subject: str, value: Any) -> Tensor:
     """A result as a tensor; raises TypeError for what is none."""
     try:
         return as_tensor(value)
     except (BufferError, RuntimeError, TypeError, ValueError):
         kind = type(value).__name__
-        raise TypeError(f"expected '{name}' to return a tensor, got {kind}") from None
+        raise TypeError(f"expected {subject} to return a tensor, got {kind}") from None
 
 
-def _number(name: str, value: Any, dtype: str) -> Tensor:
+def _number(subject: str, value: Any, dtype: str) -> Tensor:
     """A number in a tensor of rank 0; raises ValueError for one that the dtype does not have."""
     result = array(np.asarray(value), dtype=dtype)
     if "float" not in dtype and result.view() != value:
-        raise ValueError(f"expected '{name}' to return a number of {dtype}, got {value}")
+        raise ValueError(f"expected {subject} to return a number of {dtype}, got {value}")
     return result
 
 
-def _checked(name: str, value: Any, output: Tensor) -> Tensor:
-    tensor = tensor_of(name, value)
+def _checked(subject: str, value: Any, output: Tensor) -> Tensor:
+    tensor = tensor_of(subject, value)
     wanted, got = output.layout, tensor.layout
     if (wanted.dtype, wanted.shape) != (got.dtype, got.shape):
         raise ValueError(
-            f"expected '{name}' to return {wanted.dtype} of shape {shape_text(wanted.shape)}, "
+            f"expected {subject} to return {wanted.dtype} of shape {shape_text(wanted.shape)}, "
             f"got {got.dtype} of shape {shape_text(got.shape)}"
         )
     return tensor

@@ -79,18 +79,27 @@ def flatten(
             objects.append(value)
         case _:
             size = _size(f"argument '{name}'", cast(Dim, node[2]), value)
-            if node[1] == "bool" and size.value not in (0, 1):
-                raise ValueError(f"expected argument '{name}' to be a bool, got {value}")
+            _verify_bool(name, node[1], size.value)
             sizes.append(size)
 
 
 def _scalar(name: str, dtype: str, value: Value) -> object:
-    """A number as a tensor of rank 0; a tensor is returned as it is."""
-    if isinstance(value, bool | int | float | np.generic):
+    """A number, of float dtypes as a tensor of rank 0; a tensor is returned as it is."""
+    is_float = "float" in dtype
+    if is_float and isinstance(value, bool | int | float | np.generic):
         return array(np.asarray(value), dtype=dtype)
+    if not is_float and (number := _index(value)) is not None:
+        _verify_bool(name, dtype, number)
+        return number
     if not hasattr(value, "shape"):
-        raise TypeError(f"expected argument '{name}' to be a number, got {type(value).__name__}")
+        wanted = "a number" if is_float else "an integer"
+        raise TypeError(f"expected argument '{name}' to be {wanted}, got {type(value).__name__}")
     return value
+
+
+def _verify_bool(name: str, dtype: str, number: int) -> None:
+    if dtype == "bool" and number not in (0, 1):
+        raise ValueError(f"expected argument '{name}' to be a bool, got {number}")
 
 
 def _fields(nodes: Sequence[Any], name: str, value: Value) -> list[tuple[Any, Value]]:
@@ -104,14 +113,20 @@ def _fields(nodes: Sequence[Any], name: str, value: Value) -> list[tuple[Any, Va
 
 
 def _size(subject: str, dim: Dim, value: Value) -> Size:
-    try:
-        number = operator.index(value)
-    except TypeError:
-        kind = type(value).__name__
-        raise TypeError(f"expected {subject} to be an integer, got {kind}") from None
+    number = _index(value)
+    if number is None:
+        raise TypeError(f"expected {subject} to be an integer, got {type(value).__name__}")
     if number < 0 and isinstance(dim, str):
         raise ValueError(f"expected {subject} to be at least 0, got {number}")
     return Size(subject, dim, number)
+
+
+def _index(value: Value) -> int | None:
+    """The integer that a value is; `None` if it is none."""
+    try:
+        return operator.index(value)
+    except TypeError:
+        return None
 
 
 def unflatten(node: Node, given: Returned) -> Value:
@@ -179,7 +194,10 @@ def tensors_over(spec: FunctionSpec, args: Sequence[Any]) -> list[Any]:
 
 
 def result_arrays(spec: FunctionSpec, result: Value) -> list[NDArray[Any]]:
-    """The arrays of a result in order: a shape is one of its dims, an integer one of rank 0."""
+    """The arrays of a result in order: a shape is one of its dims, an integer one of rank 0.
+
+    Objects count if they are tensors.
+    """
     if spec.signature is not None:
         return list(_arrays(spec.signature.result, result))
     if result is None:
@@ -194,7 +212,8 @@ def _arrays(node: Node, value: Value) -> Iterator[NDArray[Any]]:
     elif node[0] == "scalar":
         yield np.array(value)
     elif node[0] in ("nothing", "object"):
-        return
+        if isinstance(value, Tensor):
+            yield value.view()
     elif node[0] == "tuple":
         for field, item in zip(node[1:], value, strict=True):
             yield from _arrays(cast(Node, field), item)

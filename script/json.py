@@ -9,7 +9,7 @@ from xdsl.parser import Parser
 from xdsl.utils.exceptions import ParseError, VerifyException
 
 from ..dialects import get_context
-from ..ir.function import BaseFunc
+from ..ir.base_function import BaseFunc
 from ..ir.module import IRModule
 from ..ir.struct_info import StructInfo, struct_info, to_type
 from .decorate import from_source

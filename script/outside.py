@@ -10,7 +10,7 @@ from ..dialects.relax import OPERATORS
 from ..ir.call_parts import SPECIAL
 from ..ir.expr import Constant, apply_operator
 from ..ir.struct_info import AnyStructInfo, struct_info, to_type
-from ..names import resolve
+from ..name_lookup import resolve
 from ..te import var
 from ..te.arithmetic import cast
 from ..te.intrinsics import FUNCTIONS

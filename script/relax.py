@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import typing
 
-from ..names import known, resolve
+from ..name_lookup import known, resolve
 from .decorate import function_decorator
 from .decorate import macro as macro
 from .outside import graph_name

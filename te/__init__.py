@@ -11,13 +11,19 @@ from typing import Any
 from ..dialects.diagnostics import suggestion
 from ..dialects.dtypes import check_dtype
 from ..ir.extern_primfunc import extern_primfunc as extern_primfunc
-from ..ir.function import PrimFunc
+from ..ir.prim_func import PrimFunc
 from ..ir.struct_info import PrimStructInfo
 from . import topi as topi
 from .arithmetic import cast as cast
 from .arithmetic import const as const
 from .arithmetic import dim_expr as dim_expr
 from .arithmetic import symbol as symbol
+from .axes import IterVar as IterVar
+from .axes import reduce_axis as reduce_axis
+from .broadcast import ConstantTensor as ConstantTensor
+from .broadcast import broadcast_index as broadcast_index
+from .broadcast import broadcast_shape as broadcast_shape
+from .broadcast import elementwise as elementwise
 from .constant_dim import ConstantDim
 from .expr import Index as Index
 from .expr import PrimExpr as PrimExpr
@@ -37,6 +43,7 @@ from .prim_func import build_prim_func as build_prim_func
 from .reducers import all as all
 from .reducers import any as any
 from .reducers import comm_reducer as comm_reducer
+from .reducers import finite_max as finite_max
 from .reducers import max as max
 from .reducers import min as min
 from .reducers import prod as prod
@@ -46,17 +53,11 @@ from .scan import recurrence as recurrence
 from .scan import scan as scan
 from .tag import tag_scope as tag_scope
 from .tensor import Compute as Compute
-from .tensor import ConstantTensor as ConstantTensor
-from .tensor import IterVar as IterVar
 from .tensor import PlaceholderOp as PlaceholderOp
 from .tensor import Tensor as Tensor
 from .tensor import TensorSlice as TensorSlice
-from .tensor import broadcast_index as broadcast_index
-from .tensor import broadcast_shape as broadcast_shape
 from .tensor import compute as compute
-from .tensor import elementwise as elementwise
 from .tensor import placeholder as placeholder
-from .tensor import reduce_axis as reduce_axis
 from .tensor import shape_of as shape_of
 
 PrimExpr.type_of = ConstantDim.type_of = PrimStructInfo

@@ -33,7 +33,7 @@ class Var(PrimExpr):
         return Text(self.name)
 
     def declared(self) -> Iterator[tuple[str, str]]:
-        yield self.name, self.dtype
+        yield self.name, f"T.{self.dtype}()"
 
 
 class ValueVar(Var):
@@ -67,7 +67,7 @@ class Let(PrimExpr):
         return Text(f"T.Let({self.body}, where={{{self.var}: {self.value}}})")
 
     def declared(self) -> Iterator[tuple[str, str]]:
-        yield self.var.name, self.var.dtype
+        yield from self.var.declared()
         yield from super().declared()
 
 
@@ -157,6 +157,11 @@ class Load(PrimExpr):
     @property
     def text(self) -> Text:
         return Text(f"{self.source.name}[{', '.join(map(str, self.indices)) or '()'}]")
+
+    def declared(self) -> Iterator[tuple[str, str]]:
+        if hasattr(self.source, "declared"):
+            yield from self.source.declared()
+        yield from super().declared()
 
 
 class Value(PrimExpr):

@@ -15,10 +15,11 @@ from ..dialects import tir
 from ..dialects.dtypes import check_dtype, element_type
 from ..dialects.parameters import value_hint
 from .arithmetic import const, convert, dim_expr, index_value
+from .axes import IterVar, axis_names
 from .emit import Emitter
 from .expr import ExprLike, ExternCall, Load, PrimExpr, Value, Var
 from .intrinsics import boolean
-from .tensor import Compute, IterVar, ShapeLike, Tensor, axis_names, compute, shape_of
+from .tensor import Compute, ShapeLike, Tensor, compute, shape_of
 
 
 class IRBuilder:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial, reduce
 
 from xdsl.dialects import arith, math
 from xdsl.ir import Operation
@@ -312,6 +313,13 @@ def _binary_function(op: str) -> Callable[[ExprLike, ExprLike], PrimExpr]:
     return lambda a, b: binary(op, a, b)
 
 
+def _fold_function(op: str) -> Callable[..., PrimExpr]:
+    def function(a: ExprLike, b: ExprLike, *more: ExprLike) -> PrimExpr:
+        return reduce(partial(binary, op), more, binary(op, a, b))
+
+    return function
+
+
 def _intrinsic_function(name: str) -> Callable[..., PrimExpr]:
     return lambda *args: call_intrinsic(name, *args)
 
@@ -319,6 +327,8 @@ def _intrinsic_function(name: str) -> Callable[..., PrimExpr]:
 FUNCTIONS: dict[str, Callable[..., PrimExpr]] = {
     **{name: _intrinsic_function(name) for name in INTRINSICS if name not in ("neg", "ipow")},
     **{name: _binary_function(op) for name, op in BINARY_FUNCTIONS.items()},
+    "min": _fold_function("min"),
+    "max": _fold_function("max"),
     "abs": absolute,
     "power": power,
     "Select": select,

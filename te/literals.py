@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from ..dialects.dtypes import check_dtype, is_float
@@ -38,3 +39,7 @@ class StringImm(str):
     def value(self) -> str:
         """The text."""
         return str(self)
+
+    def script(self, *, verbose_expr: bool = False) -> str:
+        """The text in quotes."""
+        return json.dumps(str(self), ensure_ascii=False)

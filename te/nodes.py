@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from math import isfinite
 from typing import Any, ClassVar, TypeAlias
 
+from ..dialects.dims import expr_of
 from ..dialects.dtypes import is_float
 from ..dialects.int_expr import IntExpr, Sym, outermost
 from ..dialects.python_text import (
@@ -81,19 +82,24 @@ class PrimExpr(Operators, Sides):
         return any(part.reads_memory() for part in self.children())
 
     def declared(self) -> Iterator[tuple[str, str]]:
-        """Names and dtypes of variables in it, in order; names may repeat."""
+        """Names in it, with what declares them, ``T.int64()``, in order; names may repeat."""
         for part in self.children():
             yield from part.declared()
 
     def script(self, *, verbose_expr: bool = False) -> str:
         """The expression as TVMScript; with `verbose_expr` below ``n = T.int64()`` lines."""
-        declared = dict.fromkeys(self.declared()) if verbose_expr else ()
-        return "\n".join([*(f"{name} = T.{kind}()" for name, kind in declared), self.text.text])
+        return below(self.declared() if verbose_expr else (), self.text.text)
 
     def __str__(self) -> str:
         return self.script()
 
     __repr__ = __str__
+
+
+def below(declared: Iterable[tuple[str, str]], text: str) -> str:
+    """A text below lines that declare the names in it, such as ``n = T.int64()``."""
+    lines = (f"{name} = {declaration}" for name, declaration in dict.fromkeys(declared))
+    return "\n".join([*lines, text])
 
 
 ExprLike: TypeAlias = PrimExpr | int | float | bool
@@ -115,7 +121,7 @@ class Index(PrimExpr):
 
     def declared(self) -> Iterator[tuple[str, str]]:
         for name in sorted(self.expr.symbols()):
-            yield name, self.dtype
+            yield name, f"T.{self.dtype}()"
 
     @property
     def name(self) -> str:
@@ -134,8 +140,11 @@ class Index(PrimExpr):
         return "floormod" if op == "mod" else op, [index_expr(s, self.dtype) for s in sides]
 
     def same_as(self, other: object) -> bool:
-        """Whether the other one is this expression: symbols of one name are the same."""
-        return isinstance(other, Index) and self.expr == other.expr
+        """Whether the other one is this expression: symbols of one name are the same.
+
+        A value of a graph may be it too, such as a parameter ``n`` that dims are made of.
+        """
+        return expr_of(other) == self.expr
 
 
 class Imm(PrimExpr):

@@ -19,12 +19,13 @@ from ..dialects.tir.regions import infer_regions
 from ..lowering.functions import unique_name
 from ..lowering.scalar_builder import ssa_type
 from .arithmetic import cast, dim_expr, symbol
+from .axes import IterVar
 from .emit import Emitter
 from .expr import Index, Load, PrimExpr, Reduce, Var
 from .extern import Extern, KernelCall, Scatter
 from .intrinsics import if_then_else
 from .scan import ScanOp
-from .tensor import Compute, IterVar, Tensor
+from .tensor import Compute, Tensor
 
 
 def buffer_type(tensor: Tensor) -> tir.BufferType:

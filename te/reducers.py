@@ -8,10 +8,10 @@ from typing import Any, TypeAlias
 
 from ..dialects.dtypes import is_float
 from .arithmetic import binary, cast, const, convert
+from .axes import IterVar
 from .expr import ExprLike, PrimExpr, Reduce
 from .intrinsics import boolean, logical_and, logical_or
 from .limits import max_value, min_value
-from .tensor import IterVar
 
 
 def _axes(axis: Any) -> list[IterVar] | None:
@@ -96,4 +96,6 @@ prod = _arithmetic_reducer("mul", 1, "prod")
 any = _logical_reducer(logical_or, False, "any")
 all = _logical_reducer(logical_and, True, "all")
 max = comm_reducer(partial(binary, "max"), _lowest, "max")
+finite_max = comm_reducer(partial(binary, "max"), min_value, "max")
+"""The maximum that is at least the lowest finite number, with which TVM's reductions start."""
 min = comm_reducer(partial(binary, "min"), _highest, "min")

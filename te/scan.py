@@ -9,10 +9,11 @@ from typing import Any
 from ..dialects.dtypes import check_dtype
 from ..dialects.int_expr import IntExpr
 from .arithmetic import cast, convert, dim_expr, index_value
+from .axes import IterVar
 from .expr import PrimExpr, Reduce
 from .intrinsics import if_then_else
 from .tag import joined
-from .tensor import Compute, IterVar, ShapeLike, Tensor, shape_of
+from .tensor import Compute, ShapeLike, Tensor, shape_of
 
 
 def recurrence(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, TypeAlias
@@ -10,54 +9,12 @@ from typing import Any, ClassVar, TypeAlias
 from ..dialects.diagnostics import OpError
 from ..dialects.dtypes import check_dtype
 from ..dialects.int_expr import IntExpr, IntLike
-from ..dialects.relax.operators.inference import broadcast_dims
 from .arithmetic import const, convert, dim_expr, index_value
-from .expr import ExprLike, Imm, Load, PrimExpr, Reduce, Var
-from .ranges import Range
+from .axes import IterVar, axis_names
+from .expr import ExprLike, Imm, Load, PrimExpr, Reduce
 from .tag import joined
 
 ShapeLike: TypeAlias = "Sequence[PrimExpr | int]"
-
-
-ITER_TYPES = {"spatial": 0, "thread": 1, "reduce": 2, "scan": 3, "opaque": 4}
-"""TVM's numbers of the kinds of axes, ``IterVar.DataPar`` and others."""
-
-
-class IterVar(Var):
-    """An axis with its range ``[start, start + extent)``; TVM's ``IterVar``.
-
-    One of kind "thread" has a `thread_tag`, such as "threadIdx.x".
-    """
-
-    def __init__(
-        self,
-        name: str,
-        start: PrimExpr | int,
-        extent: PrimExpr | int,
-        kind: str,
-        dtype: str,
-        thread_tag: str = "",
-    ):
-        super().__init__(name, dtype)
-        self.start = start
-        self.extent = extent
-        self.kind = kind
-        self.thread_tag = thread_tag
-
-    @property
-    def dom(self) -> Range:
-        """The range."""
-        return Range.from_min_extent(self.start, self.extent)
-
-    @property
-    def var(self) -> Var:
-        """The variable of the axis (itself)."""
-        return self
-
-    @property
-    def iter_type(self) -> int:
-        """The kind as TVM numbers it: 0 is spatial, 2 is a reduction."""
-        return ITER_TYPES.get(self.kind, ITER_TYPES["opaque"])
 
 
 class TensorDtype(str):
@@ -252,21 +209,6 @@ def _as_tuple(shape: ShapeLike | PrimExpr | int) -> tuple[PrimExpr | int, ...]:
     return tuple(shape) if isinstance(shape, Sequence) else (shape,)
 
 
-def axis_names(fcompute: Callable[..., Any], count: int) -> list[str]:
-    """Names of a function's parameters, so many; raises ValueError for another number of them."""
-    names: list[str] = []
-    for parameter in inspect.signature(fcompute).parameters.values():
-        if parameter.kind is parameter.VAR_POSITIONAL:
-            names += [f"{parameter.name}{i}" for i in range(count - len(names))]
-        elif parameter.default is parameter.empty:
-            names.append(parameter.name)
-    if len(names) != count:
-        raise ValueError(
-            f"expected a function of {count} indices for {count} dims, got {len(names)}"
-        )
-    return names
-
-
 def compute(
     shape: ShapeLike,
     fcompute: Callable[..., Any],
@@ -323,90 +265,6 @@ def _body(value: Any) -> PrimExpr:
     return const(expr.value, expr.dtype) if isinstance(expr, Imm) else expr
 
 
-def reduce_axis(dom: Sequence[PrimExpr | int], name: str = "rv") -> IterVar:
-    """An axis to reduce over, ``dom = (start, stop)``; TVM's ``te.reduce_axis``."""
-    if len(dom) != 2:
-        raise ValueError(f"expected a range (start, stop) for '{name}', got {len(dom)} numbers")
-    start, stop = dom
-    first, size = dim_expr(start), dim_expr(stop) - dim_expr(start)
-    dtype = "int32" if size.is_constant and first.is_constant else "int64"
-    return IterVar(name, index_value(first), index_value(size), "reduce", dtype)
-
-
 def producer_load(producer: Tensor, indices: Sequence[ExprLike]) -> Load:
     """An element of a tensor, or of one without dims its value; TVM's ``tir.ProducerLoad``."""
     return producer(*indices)
-
-
-Operand: TypeAlias = "Tensor | ExprLike"
-"""A tensor, or a number or expression that broadcasts like a tensor without dims."""
-
-
-class ConstantTensor(Tensor):
-    """A tensor without dims whose one value is written wherever it is read."""
-
-    def __init__(self, value: int | float | bool, dtype: str):
-        super().__init__(str(value), (), dtype)
-        self.value = const(value, dtype)
-
-    def __call__(self, *indices: ExprLike) -> Any:
-        return self.value
-
-
-class ScalarTensor(Tensor):
-    """A tensor without dims whose element is a scalar parameter of the kernel."""
-
-    def __init__(self, name: str, dtype: str):
-        super().__init__(name, (), dtype)
-        self.value = Var(name, dtype)
-
-    def __call__(self, *indices: ExprLike) -> Any:
-        return self.value
-
-
-def broadcast_shape(*shapes: Sequence[Any]) -> tuple[Any, ...]:
-    """The broadcast of shapes; raises ValueError where they do not fit."""
-    dims = [dim_expr(d) for d in shapes[0]]
-    for shape in shapes[1:]:
-        dims = broadcast_dims(dims, [dim_expr(d) for d in shape])
-    return shape_of(dims)
-
-
-def broadcast_index(
-    dims: Sequence[Any], axes: Sequence[Any], result: Sequence[Any] | None = None
-) -> tuple[Any, ...]:
-    """Indices into a tensor of shape `dims` for the element at `axes` of a broadcast result.
-
-    They are 0 for dims of 1, but not where the same dim of the shape `result` is 1, as in TVM.
-    """
-    first = len(axes) - len(dims)
-    own = list(axes)[first:]
-    wanted = [None] * len(dims) if result is None else list(result)[first:]
-    return tuple(
-        0 if _is_one(dim) and not _is_one(size) else axis
-        for dim, size, axis in zip(dims, wanted, own, strict=True)
-    )
-
-
-def _is_one(dim: Any) -> bool:
-    return isinstance(dim, int) and dim == 1
-
-
-def elementwise(
-    function: Callable[..., PrimExpr], *operands: Operand, name: str = "compute"
-) -> Tensor:
-    """The tensor of ``function(x, y, …)`` of the operands' elements, which are broadcast.
-
-    Raises ValueError where the shapes do not fit.
-    """
-    shape = broadcast_shape(*(o.shape if isinstance(o, Tensor) else () for o in operands))
-
-    def element(*i: Any) -> PrimExpr:
-        return function(
-            *(
-                o(*broadcast_index(o.shape, i, shape)) if isinstance(o, Tensor) else convert(o)
-                for o in operands
-            )
-        )
-
-    return compute(shape, element, name=name)

@@ -15,10 +15,12 @@ from ..dialects.diagnostics import suggestion
 from ..dialects.dtypes import is_float
 from ..dialects.relax.operators import OPERATORS
 from ..dialects.relax.operators.base import OperatorOp, evaluated
+from ..dialects.relax.operators.steps import PlainFormOp
 from .arithmetic import index_value
+from .broadcast import ConstantTensor
 from .expr import Imm
 from .intrinsics import FLOAT_ONLY
-from .tensor import ConstantTensor, Tensor, compute
+from .tensor import Tensor, compute
 
 RENAMED = {
     "cast": "relax.astype",
@@ -55,11 +57,20 @@ def _verify_dtypes(name: str, operands: Sequence[Any]) -> None:
 
 
 def compute_operator(
-    operator: type[OperatorOp], tensors: Sequence[Tensor], attributes: dict[str, Any]
+    operator: type[OperatorOp],
+    tensors: Sequence[Tensor],
+    attributes: dict[str, Any],
+    plain: bool = False,
 ) -> tuple[Tensor, ...]:
-    """The tensors that an operator is lowered to; its attributes are complete."""
+    """The tensors that an operator is lowered to; its attributes are complete.
+
+    If it is `plain`, those of TVM's kernel, for a `PlainFormOp`.
+    """
     te: Any = sys.modules[__package__ or ""]
-    found = operator.compute(te, tensors, evaluated(attributes, index_value))
+    compute: Any = operator.compute
+    if plain and issubclass(operator, PlainFormOp):
+        compute = operator.compute_plain
+    found = compute(te, tensors, evaluated(attributes, index_value))
     return tuple(found) if isinstance(found, tuple | list) else (found,)  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
 
 
@@ -128,6 +139,35 @@ def pool2d(
     return _function(name, OPERATORS[f"relax.nn.{name}"])(data, **options)
 
 
+_UPSAMPLING = {"nearest_neighbor": "nearest_neighbor", "bilinear": "linear", "bicubic": "cubic"}
+
+
+def upsampling(
+    data: Tensor,
+    scale_h: float,
+    scale_w: float,
+    layout: str = "NCHW",
+    method: str = "nearest_neighbor",
+    align_corners: bool = False,
+) -> Any:
+    """Interpolate two spatial dims to multiples of their sizes; TVM's ``topi.nn.upsampling``.
+
+    `method` is "nearest_neighbor", "bilinear" or "bicubic". Raises ValueError for another one.
+    """
+    if method not in _UPSAMPLING:
+        raise ValueError(f"expected a method ({', '.join(_UPSAMPLING)}), got '{method}'")
+    scales = zip("HW", (scale_h, scale_w), strict=True)
+    return _function("upsampling", OPERATORS["relax.image.resize2d"])(
+        data,
+        [round(data.shape[layout.index(letter)] * scale) for letter, scale in scales],
+        layout=layout,
+        method=_UPSAMPLING[method],
+        cubic_alpha=-0.5,
+        coordinate_transformation_mode="align_corners" if align_corners else "asymmetric",
+        rounding_method="round" if align_corners else "floor",
+    )
+
+
 _FUNCTIONS: dict[str, Callable[..., Any]] = {
     **{n.rpartition(".")[2]: _function(n.rpartition(".")[2], op) for n, op in OPERATORS.items()},
     **{name: _function(name, OPERATORS[full]) for name, full in RENAMED.items()},
@@ -161,6 +201,7 @@ nn = SimpleNamespace(
     global_pool=global_pool,
     matmul=_FUNCTIONS["matmul"],
     pool2d=pool2d,
+    upsampling=upsampling,
 )
 """The functions of neural networks, and what TVM has among them: ``topi.nn.dense``."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..names import known, resolve
+from ..name_lookup import known, resolve
 
 
 def __getattr__(name: str) -> Any:

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..names import known, resolve
+from ..name_lookup import known, resolve
 
 if TYPE_CHECKING:
-    from ..ir.function import PrimFunc as PrimFunc
+    from ..ir.prim_func import PrimFunc as PrimFunc
     from .index_map import IndexMap as IndexMap
     from .schedule import Schedule as Schedule
     from .tensor_intrin import TensorIntrin as TensorIntrin

@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Sequence
+from functools import reduce
 from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..dialects.bounds import never_negative, simplify
 from ..dialects.dims import dim_of, dims_of
+from ..dialects.index_map import index_args
 from ..dialects.int_expr import Arg, IntExpr
 from ..ir.struct_info import shape_of
 from ..lowering.schedule.index_map import IndexMap as _Map
-from ..te.expr import Index
+from ..lowering.schedule.index_map import ranges_of_dims
+from ..te.arithmetic import binary, const, index_expr
+from ..te.expr import Index, PrimExpr
+from ..te.intrinsics import logical_or
 
 
 class IndexMap:
@@ -106,12 +112,26 @@ class IndexMap:
             raise ValueError(f"expected {self.map} to leave no gaps in [{new}]")
         return IndexMap(inverse)
 
-    def non_surjective_inverse(self, shape: Sequence[Any]) -> IndexMap:
-        """The old indices by the new ones; those of gaps are mapped somewhere.
+    def non_surjective_inverse(self, shape: Sequence[Any]) -> tuple[IndexMap, PrimExpr]:
+        """The old indices by the new ones, and where the new shape has a gap.
 
-        Raises ValueError where old indices are not known from new ones.
+        That is a condition on the `initial_indices` of the inverse, which maps gaps somewhere.
+        Raises ValueError where old indices are not known from new ones, or the new shape is not.
         """
-        return IndexMap(self.map.inverse(dims_of(shape)))
+        dims = dims_of(shape)
+        inverse = self.map.inverse(dims)
+        if self.map.is_onto(dims):
+            return IndexMap(inverse), const(False)
+        ranges = ranges_of_dims(self.map.shape(dims))
+        bounds = self.map.conditions(inverse, index_args(len(self.map.results)), dims)
+        gaps = [
+            binary("ge", index_expr(low), index_expr(high))
+            if low.constant is None
+            else binary("lt", index_expr(high - low), const(1))
+            for low, high in bounds
+            if not never_negative(simplify(high - low - 1, ranges), ranges)
+        ]
+        return IndexMap(inverse), reduce(logical_or, gaps) if gaps else const(False)
 
     def is_equivalent_to(self, other: IndexMap) -> bool:
         """Whether another map of as many indices gives the same new ones."""

@@ -16,8 +16,8 @@ from ..display.rich import displayed
 from ..ir.block_views import SBlock as SBlock
 from ..ir.block_views import view_of
 from ..ir.buffers import Buffer
-from ..ir.function import PrimFunc
 from ..ir.module import IRModule
+from ..ir.prim_func import PrimFunc
 from ..ir.statements import For as For
 from ..ir.statements import Statement
 from ..lowering.schedule.blocks import IS_SCHEDULED
@@ -35,7 +35,7 @@ from ..lowering.schedule.primitives.random_variables import SBlockRV as SBlockRV
 from ..lowering.schedule.primitives.state import ScheduleState as ScheduleState
 from ..lowering.schedule.primitives.state import StmtSRef as StmtSRef
 from ..lowering.schedule.primitives.trace import Trace as Trace
-from ..names import resolve
+from ..name_lookup import resolve
 from .index_map import IndexMap
 
 instruction = schedule = state = trace = sys.modules[__name__]

@@ -9,7 +9,7 @@ from xdsl.ir import BlockArgument
 
 from ..dialects.tir import PrimFuncOp
 from ..ir.block_views import view_of
-from ..ir.function import PrimFunc
+from ..ir.prim_func import PrimFunc
 from ..ir.statements import For
 from ..lowering.schedule.blocks import blocks_in, plain_loops
 from ..lowering.schedule.match_axes import matched_axes

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...ir.expr import Constant, Expr, Var
-from ...ir.function import PrimFunc
+from ...ir.prim_func import PrimFunc
 from ...ir.struct_info import AnyStructInfo, TensorStructInfo, to_type
 from .. import op
 from ..block_builder import BlockBuilder

@@ -34,10 +34,27 @@ def floordiv(lhs: IntExpr, rhs: IntExpr) -> IntExpr:
     if shared > 1 and divisor > 0:  # (6 i + 5) // 8 is (3 i + 2) // 4
         remaining = IntExpr.from_terms({m: c // shared for m, c in rest.items()})
         return result + floordiv(remaining, IntExpr.of(divisor // shared))
+    if divisor > 0 and (scaled := _quotient_of_remainder(remaining, divisor)) is not None:
+        return result + scaled
     if divisor > 0 and (joined := _joined_quotient(remaining, divisor)) is not None:
         return result + joined
     cases = _quotients_of_cases(remaining, rhs) if divisor > 0 else None
     return result + (IntExpr.of(Compound("floordiv", remaining, rhs)) if cases is None else cases)
+
+
+def _quotient_of_remainder(lhs: IntExpr, divisor: int) -> IntExpr | None:
+    """``a % c // d`` for ``(a * g) % (c * g) // (d * g)``."""
+    ((monomial, coefficient), *more) = lhs.terms
+    (atom, *others) = monomial or (None,)
+    if more or others or coefficient != 1 or not isinstance(atom, Compound) or atom.op != "mod":
+        return None
+    modulus = atom.rhs.constant or 0
+    shared = gcd(divisor, modulus, *(c for _, c in atom.lhs.terms))
+    if modulus <= 0 or shared == 1:
+        return None
+    inner = IntExpr.from_terms({m: c // shared for m, c in atom.lhs.terms})
+    rest = floormod(inner, IntExpr.of(modulus // shared))
+    return floordiv(rest, IntExpr.of(divisor // shared))
 
 
 def _joined_quotient(lhs: IntExpr, divisor: int) -> IntExpr | None:
@@ -133,11 +150,17 @@ def floormod(lhs: IntExpr, rhs: IntExpr) -> IntExpr:
 
 
 def _without_multiples(lhs: IntExpr, rhs: IntExpr) -> IntExpr:
-    """``a`` for ``a + b * c`` in ``(a + b * c) % c``, where `c` is symbols alone."""
+    """``a`` for ``a + b * c`` in ``(a + b * c) % c``, and in ``a % (b * c) % c``, of symbols c."""
     if not is_divisor(rhs) or len(rhs.terms) != 1:
         return lhs
     kept = {m: c for m, c in lhs.terms if _exact_quotient(IntExpr.from_terms({m: c}), rhs) is None}
-    return IntExpr.from_terms(kept)
+    result = IntExpr.from_terms(kept)
+    for monomial, coefficient in result.terms:
+        (atom, *more) = monomial or (None,)
+        if not more and isinstance(atom, Compound) and atom.op == "mod":
+            if is_divisor(atom.rhs) and _exact_quotient(atom.rhs, rhs) is not None:
+                return _without_multiples(result + (atom.lhs - atom) * coefficient, rhs)
+    return result
 
 
 def _without_remainders(lhs: IntExpr, divisor: int) -> IntExpr:

@@ -6,18 +6,17 @@ from itertools import chain
 from xdsl.ir import Dialect, Operation
 
 from .call import AllocTensorOp as AllocTensorOp
-from .call import AssertOp as AssertOp
 from .call import CallDPSPackedOp as CallDPSPackedOp
 from .call import CallOp as CallOp
 from .call import CallPackedOp as CallPackedOp
 from .call import CallPurePackedOp as CallPurePackedOp
 from .call import CallTIROp as CallTIROp
-from .call import PrintOp as PrintOp
 from .call import SymbolCallOp as SymbolCallOp
 from .call_inplace import CallTIRInplaceOp as CallTIRInplaceOp
 from .closure import FuncType as FuncType
 from .closure import InvokeOp as InvokeOp
 from .closure import LocalFuncOp as LocalFuncOp
+from .closure import OwnFuncOp as OwnFuncOp
 from .constant import ConstantOp as ConstantOp
 from .constant import DataAttr as DataAttr
 from .constant import TensorData as TensorData
@@ -35,6 +34,8 @@ from .memory import CallKernelOp as CallKernelOp
 from .memory import KillStorageOp as KillStorageOp
 from .memory import KillTensorOp as KillTensorOp
 from .memory import StorageTensorOp as StorageTensorOp
+from .messages import AssertOp as AssertOp
+from .messages import PrintOp as PrintOp
 from .objects import StringOp as StringOp
 from .operators import OPERATORS as OPERATORS
 from .operators import OperatorOp as OperatorOp
@@ -86,6 +87,7 @@ RelaxDialect = _RelaxDialect(
         LoopOp,
         MatchCastOp,
         OutputOp,
+        OwnFuncOp,
         PrimToTensorOp,
         PrimValueOp,
         PrintOp,

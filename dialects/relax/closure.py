@@ -146,6 +146,33 @@ class LocalFuncOp(GraphFunctionOp):
         printer.print_region(self.body, print_entry_block_args=False, print_empty_block=False)
 
 
+@irdl_op_definition
+class OwnFuncOp(IRDLOperation):
+    """The local function around it, for its calls of itself: ``%f = relax.own_func : …``."""
+
+    name = "relax.own_func"
+    result = result_def(FuncType)
+    traits = traits_def(Pure())
+    assembly_format = "attr-dict `:` type($result)"
+
+    def __init__(self, type_: FuncType):
+        super().__init__(result_types=[type_])
+
+    @property
+    def function(self) -> LocalFuncOp:
+        """The local function; raises VerifyException where there is none."""
+        around = self.parent_op()
+        if not isinstance(around, LocalFuncOp):
+            raise VerifyException("expected a local function around 'relax.own_func'")
+        return around
+
+    def verify_(self) -> None:
+        expected, type_ = self.function.result.type, self.result.type
+        if type_ != expected:
+            name = self.function.func_name.data
+            raise VerifyException(f"expected the type {expected} of '{name}', got {type_}")
+
+
 class FunctionEffect(MemoryEffect):
     """Calls of function values of impure type have unknown effects; others have none."""
 

@@ -88,6 +88,13 @@ class FuncOp(GraphFunctionOp):
             regions=[body],
         )
 
+    @property
+    def end(self) -> ReturnOp:
+        """The operation that ends the body."""
+        last = self.body.block.last_op
+        assert isinstance(last, ReturnOp)
+        return last
+
     def declared_symbols(self) -> list[str]:
         """The symbols that parameters determine, in order of first occurrence."""
         return determined_symbols(p.type for p in self.params)

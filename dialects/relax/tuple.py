@@ -17,7 +17,7 @@ from ..irdl import IRDLOperation, irdl_op_definition
 from .func import DataflowOp
 from .operators.base import OperatorOp
 from .prim_values import PrimToTensorOp, TensorToPrimOp
-from .types import tensors_in
+from .types import TensorType, tensors_in
 from .values import MatchCastOp
 
 
@@ -125,6 +125,11 @@ def leaves(value: SSAValue) -> list[Leaf]:
             return leaves(op.tensor)
         case _:
             return [(value, i) for i in range(len(tensors_in(value.type)))]
+
+
+def tensor_type(leaf: Leaf) -> TensorType:
+    """The type of one tensor."""
+    return tensors_in(leaf[0].type)[leaf[1]]
 
 
 def in_memory(leaf: Leaf) -> list[Leaf]:

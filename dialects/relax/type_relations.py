@@ -123,10 +123,7 @@ def common_type(lhs: Attribute, rhs: Attribute) -> Attribute | None:
         return lhs
     match lhs, rhs:
         case TensorType(), TensorType():
-            if lhs.dtype != rhs.dtype or lhs.rank != rhs.rank:
-                return None
-            dims = lhs.dims if lhs.dims == rhs.dims else None
-            return TensorType.of(dims, lhs.known_element, lhs.rank)
+            return _least_shape(lhs, rhs)
         case ShapeType(), ShapeType() if lhs.rank == rhs.rank:
             return ShapeType.of(None, lhs.rank)
         case PrimType(), PrimType() if lhs.element_type == rhs.element_type:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from xdsl.dialects.builtin import StringAttr, TupleType, i64
 from xdsl.ir import Attribute, SSAValue
-from xdsl.irdl import operand_def, opt_prop_def, prop_def, result_def, traits_def
+from xdsl.irdl import operand_def, opt_prop_def, result_def, traits_def
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
@@ -88,6 +88,10 @@ class ShapeOfOp(IRDLOperation):
             raise VerifyException(f"expected {expected}, got {self.result.type}")
 
 
+LARGEST = 2**63 - 1
+"""The largest int64, which is the limit of dims without one."""
+
+
 @irdl_op_definition
 class TensorToShapeOp(IRDLOperation):
     """The shape that the numbers of an i64 tensor are; TVM's ``R.tensor_to_shape``.
@@ -95,37 +99,53 @@ class TensorToShapeOp(IRDLOperation):
     ``%s = relax.tensor_to_shape %t at_most [n * 4] : !relax.tensor<[1], i64>``. A `match_cast` of
     the result declares symbols for its dims. A number outside of 0 to `at_most` is an error at run
     time. The limits are what memory for tensors of these dims is planned for: expressions over
-    earlier symbols.
+    earlier symbols. Without them memory is allocated once the dims are known.
     """
 
     name = "relax.tensor_to_shape"
     tensor = operand_def(TensorType)
-    at_most = prop_def(ExprArray)
+    at_most = opt_prop_def(ExprArray)
     result = result_def(ShapeType)
     traits = traits_def(Pure())
-    assembly_format = "$tensor `at_most` $at_most attr-dict `:` type($tensor) `->` type($result)"
+    assembly_format = (
+        "$tensor (`at_most` $at_most^)? attr-dict `:` type($tensor) `->` type($result)"
+    )
 
-    def __init__(self, tensor: SSAValue, at_most: Sequence[IntLike]):
+    def __init__(self, tensor: SSAValue, at_most: Sequence[IntLike] | None = None):
         super().__init__(
             operands=[tensor],
-            properties={"at_most": expr_array(at_most)},
-            result_types=[ShapeType.of(None, len(at_most))],
+            properties={"at_most": None if at_most is None else expr_array(at_most)},
+            result_types=[ShapeType.of(None, _length(tensor.type))],
         )
 
     @property
     def limits(self) -> tuple[IntExpr, ...]:
-        """The largest value of each dim."""
-        return exprs_of(self.at_most)
+        """The largest value of each dim: that of an int64 without limits."""
+        if self.at_most is not None:
+            return exprs_of(self.at_most)
+        return (IntExpr.of(LARGEST),) * (_length(self.tensor.type) or 0)
 
     def verify_(self) -> None:
-        wanted = TensorType.of([len(self.limits)], i64)
-        if self.tensor.type != wanted:
+        length = _length(self.tensor.type)
+        if self.at_most is not None and length != len(self.at_most):
+            wanted = TensorType.of([len(self.at_most)], i64)
             raise VerifyException(
-                f"expected {wanted} for {len(self.limits)} limits, got {self.tensor.type}"
+                f"expected {wanted} for {len(self.at_most)} limits, got {self.tensor.type}"
             )
-        expected = ShapeType.of(None, len(self.limits))
+        if length is None:
+            raise VerifyException(
+                f"expected an i64 tensor of rank 1 and known length, got {self.tensor.type}"
+            )
+        expected = ShapeType.of(None, length)
         if self.result.type != expected:
             raise VerifyException(f"expected {expected}, got {self.result.type}")
+
+
+def _length(type_: Attribute) -> int | None:
+    """The number of elements of an i64 tensor of rank 1; `None` for others."""
+    if not isinstance(type_, TensorType) or type_.dtype != "int64" or type_.rank != 1:
+        return None
+    return None if type_.dims is None else type_.dims[0].constant
 
 
 def shape_type_of(type_: Attribute) -> ShapeType:

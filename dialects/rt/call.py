@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import (
@@ -36,8 +37,24 @@ from .loop import ForOp
 from .memory import ArenaOp
 
 
+class MemoryCallOp(IRDLOperation, ABC):
+    """A call on memory: it reads the inputs and writes the outputs."""
+
+    inputs = var_operand_def(BufferType)
+    outputs = var_operand_def(BufferType)
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+
+    def verify_(self) -> None:
+        if len(set(self.outputs)) != len(self.outputs) or set(self.inputs) & set(self.outputs):
+            raise VerifyException(
+                f"expected outputs of '{self.name}' to be distinct from each other "
+                "and from its inputs"
+            )
+
+
 @irdl_op_definition
-class CallDPSOp(IRDLOperation):
+class CallDPSOp(MemoryCallOp):
     """Call a function of the module on memory: ``rt.call_dps @relu0(%x) outs(%y) : (…), (…)``.
 
     The callee reads `inputs` and writes `outputs`; `vars` are the values of its index parameters.
@@ -45,11 +62,7 @@ class CallDPSOp(IRDLOperation):
 
     name = "rt.call_dps"
     callee = prop_def(FlatSymbolRefAttr)
-    inputs = var_operand_def(BufferType)
-    outputs = var_operand_def(BufferType)
     vars = prop_def(ArrayAttr[ExprAttr])
-    irdl_options = (AttrSizedOperandSegments(as_property=True),)
-    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
 
     def __init__(
         self,
@@ -69,7 +82,7 @@ class CallDPSOp(IRDLOperation):
         return self.callee.root_reference.data
 
     def verify_(self) -> None:
-        verify_distinct(self.inputs, self.outputs, self.name)
+        super().verify_()
         for value in exprs_of(self.vars):
             if value.args():
                 raise VerifyException(f"expected vars over symbols, got {value}")
@@ -84,13 +97,6 @@ class CallDPSOp(IRDLOperation):
         printer.print_string(" ")
         printer.print_symbol_name(self.callee_name)
         print_call(printer, self.inputs, self.outputs, exprs_of(self.vars))
-
-
-def verify_distinct(inputs: Sequence[SSAValue], outputs: Sequence[SSAValue], name: str) -> None:
-    if len(set(outputs)) != len(outputs) or set(inputs) & set(outputs):
-        raise VerifyException(
-            f"expected outputs of '{name}' to be distinct from each other and from its inputs"
-        )
 
 
 def parse_call(parser: Parser) -> tuple[list[SSAValue], list[SSAValue], list[IntExpr]]:

@@ -14,19 +14,17 @@ from xdsl.dialects.builtin import (
     UnitAttr,
 )
 from xdsl.ir import Attribute, SSAValue
-from xdsl.irdl import AttrSizedOperandSegments, opt_prop_def, prop_def, traits_def, var_operand_def
+from xdsl.irdl import opt_prop_def, prop_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
-from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
 from xdsl.utils.exceptions import VerifyException
 
 from ..int_expr import IntExpr
-from ..irdl import IRDLOperation, irdl_op_definition
+from ..irdl import irdl_op_definition
 from ..parameters import print_text
 from ..relax.objects import with_handles
 from ..relax.types import PrimType, ShapeType, tensors_in
-from ..tir.types import BufferType
-from .call import CallDPSOp, parse_call, print_call, verify_distinct
+from .call import CallDPSOp, MemoryCallOp, parse_call, print_call
 from .loop import ForOp, SliceOp
 
 Item = TypeVar("Item")
@@ -35,17 +33,20 @@ PRINT, ASSERT, STRING = "relax.print", "relax.assert", "relax.str"
 OWN_FUNCTIONS = (PRINT, ASSERT, STRING)
 """Functions of the runtime itself, which take a format and values."""
 
+VALUE_OF = "vm.builtin.value_of"
+"""The function that casts of objects call; its text is what messages call the cast."""
+
 
 @irdl_op_definition
-class CallPackedOp(IRDLOperation):
+class CallPackedOp(MemoryCallOp):
     """Call a registered function on memory: ``rt.call_packed "env.relu"(%x) outs(%y) : (…), (…)``.
 
     The name is looked up at each call. Outside a dataflow block, calls keep their order. A function
     that ``returns`` takes only the inputs, and its results are copied to the outputs, or become
     results of unknown shape: ``returns kept [[0], []]`` has the numbers of these for each. With a
-    ``text`` the callee is a function of the runtime: ``relax.print``, ``relax.assert`` or
-    ``relax.str``. The `signature` has the arguments and the result as types of the graph, if they
-    are not a tensor for each buffer; an object is a number in memory.
+    ``text`` the callee is a function of the runtime: ``relax.print``, ``relax.assert``,
+    ``relax.str`` or ``vm.builtin.value_of``. The `signature` has the arguments and the result as
+    types of the graph, if they are not a tensor for each buffer; an object is a number in memory.
     """
 
     name = "rt.call_packed"
@@ -54,10 +55,6 @@ class CallPackedOp(IRDLOperation):
     kept = opt_prop_def(ArrayAttr[ArrayAttr[IntAttr]])
     text = opt_prop_def(StringAttr)
     signature = opt_prop_def(FunctionType)
-    inputs = var_operand_def(BufferType)
-    outputs = var_operand_def(BufferType)
-    irdl_options = (AttrSizedOperandSegments(as_property=True),)
-    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
 
     def __init__(
         self,
@@ -87,11 +84,12 @@ class CallPackedOp(IRDLOperation):
         return [] if self.kept is None else [[k.data for k in g.data] for g in self.kept.data]
 
     def verify_(self) -> None:
-        verify_distinct(self.inputs, self.outputs, self.name)
+        super().verify_()
         if self.kept is not None and (self.returns is None or self.outputs):
             raise VerifyException("expected values to keep that a function returns, and no outputs")
-        if self.text is not None and self.callee.data not in OWN_FUNCTIONS:
-            known = ", ".join(OWN_FUNCTIONS)
+        takes_text = (*OWN_FUNCTIONS, VALUE_OF)
+        if self.text is not None and self.callee.data not in takes_text:
+            known = ", ".join(takes_text)
             raise VerifyException(f"expected a text for {known}, got '{self.callee.data}'")
         if self.signature is not None:
             self._verify_signature(self.signature)

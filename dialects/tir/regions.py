@@ -11,19 +11,19 @@ from typing import cast
 
 from xdsl.dialects import scf
 from xdsl.dialects.builtin import ArrayAttr, IntegerAttr
-from xdsl.ir import Block, BlockArgument, Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 from xdsl.utils.hints import isa
 
-from ..bounds import Interval, Ranges, constant_limit, interval_of, simplify
-from ..int_expr import ZERO, Arg, Atom, IntExpr, maximum, minimum
+from ..bounds import Interval, Ranges, interval_of, simplify
+from ..int_expr import Atom, IntExpr, maximum, minimum
 from ..nesting import enclosing
 from ..sym import Values, exprs_of
 from .access import LoadOp, MatchBufferOp, StoreOp
 from .block import BlockOp
 from .block_attributes import BufferRegion
+from .body_indices import BodyIndices
 from .calls import OpaqueCallOp
 from .conditions import conjuncts, facts_in_arm
-from .loop import ApplyOp, ForOp
 from .types import BufferType
 
 EXPLICIT = {"reads": "explicit_read_region", "writes": "explicit_write_region"}
@@ -53,7 +53,7 @@ def infer_regions(
     cover the whole dim. Predicates of tiles that are not whole, and conditions on indices, count
     only with `by_predicates`.
     """
-    detector = _Detector(body, values, statements, by_predicates=by_predicates)
+    detector = _Detector(body, values, by_predicates, statements=statements)
     has_init = not with_results and any(op.name == "tir.init" for op in body.ops)
     detector.visit(list(body.ops) if statements is None else statements)
     writes = detector.regions(detector.writes)
@@ -99,7 +99,7 @@ def accesses_in(
     Reads by a reduction block of its own output are included.
     """
     found: list[Access] = []
-    detector = _Detector(body, values, statements, accesses=found)
+    detector = _Detector(body, values, statements=statements, accesses=found)
     detector.visit(list(body.ops) if statements is None else statements)
     return list(dict.fromkeys(found))
 
@@ -131,28 +131,20 @@ def buffers_in_calls(block: BlockOp) -> set[SSAValue]:
 
 
 @dataclass
-class _Detector:
-    body: Block
-    values: Values
+class _Detector(BodyIndices):
     statements: Sequence[Operation] | None = None
     reads: dict[SSAValue, list[Interval]] = field(default_factory=lambda: {})
     writes: dict[SSAValue, list[Interval]] = field(default_factory=lambda: {})
-    ranges: dict[Atom, Interval] = field(default_factory=lambda: {})
-    meaning: dict[SSAValue, IntExpr | None] = field(default_factory=lambda: {})
     accesses: list[Access] | None = None
     """The single accesses, if they are requested."""
-    guards: tuple[IntExpr, ...] = ()
-    by_predicates: bool = False
     explicit: frozenset[tuple[str, SSAValue]] = frozenset()
     """The reads and writes whose regions a block around declares."""
-    conditions: tuple[IntExpr, ...] = ()
-    """The expressions over variables of loops inside that are at least 0 for an access."""
 
     def visit(self, ops: Sequence[Operation]) -> None:
         around = self.guards, self.conditions, self.explicit
         for op in ops:
             self.guards, self.conditions, self.explicit = around
-            self._define(op)
+            self.define(op)
             if isinstance(op, BlockOp):
                 if calls_on_memory(op):
                     self._declared(op, {kind: op.regions_of(kind) for kind in EXPLICIT})
@@ -174,14 +166,14 @@ class _Detector:
         """The expressions that are at least 0 in an arm."""
         values = Values()
         facts = facts_in_arm(conjuncts(choice.cond, values), arm)
-        return [e for e in self._rebase_all(facts, values.list) if e is not None]
+        return [e for e in self.rebase_all(facts, values.list) if e is not None]
 
     def _element(self, op: LoadOp | StoreOp) -> None:
         """Add the access of one element, unless a block declares it."""
         which = "reads" if isinstance(op, LoadOp) else "writes"
         if (which, op.buffer) not in self.explicit:
             into = self.reads if isinstance(op, LoadOp) else self.writes
-            indices = self._rebase_all(exprs_of(op.indices), op.operands_)
+            indices = self.rebase_all(exprs_of(op.indices), op.operands_)
             self._access(into, op.buffer, indices)
 
     def _declared(self, op: BlockOp, regions: Mapping[str, Sequence[BufferRegion]]) -> None:
@@ -191,70 +183,12 @@ class _Detector:
                 lasts = [
                     low + size - 1 for low, size in zip(region.mins, region.extents, strict=True)
                 ]
-                firsts, ends = (self._rebase_all(e, op.numbering()) for e in (region.mins, lasts))
+                firsts, ends = (self.rebase_all(e, op.numbering()) for e in (region.mins, lasts))
                 dims = cast(BufferType, region.buffer.type).dims
                 pairs = zip(
-                    map(self._interval, firsts, dims), map(self._interval, ends, dims), strict=True
+                    map(self.interval, firsts, dims), map(self.interval, ends, dims), strict=True
                 )
                 self._touch(into, region.buffer, [Interval(a.lower, b.upper) for a, b in pairs])
-
-    def _define(self, op: Operation) -> None:
-        if isinstance(op, ForOp):
-            lower = self._rebase(op.min.data, op.operands_)
-            extent = self._rebase(op.extent.data, op.operands_)
-            self._set_range(op.loop_var, lower, extent)
-            self._guard(None if extent is None else extent - 1)
-        elif isinstance(op, BlockOp):
-            for axis_var, binding in zip(op.axis_vars, exprs_of(op.bindings), strict=True):
-                self.meaning[axis_var] = self._rebase(binding, op.numbering())
-            for bound in op.predicates.data:
-                rest = self._rebase(bound.rhs.data - bound.lhs.data - 1, op.numbering())
-                self._guard(rest)
-                if rest is not None and self.by_predicates:
-                    self.conditions = (*self.conditions, rest)
-        elif isinstance(op, ApplyOp):
-            self.meaning[op.result] = self._rebase(op.expr.data, op.operands)
-
-    def _set_range(self, loop_var: SSAValue, lower: IntExpr | None, extent: IntExpr | None) -> None:
-        if lower is None or extent is None:
-            self.meaning[loop_var] = None
-            return
-        first, last = interval_of(lower, self.ranges), interval_of(lower + extent - 1, self.ranges)
-        if first is None or last is None:
-            self.meaning[loop_var] = None
-            return
-        if (most := constant_limit(extent)) is not None and most <= 1:
-            self.meaning[loop_var] = lower  # the value in the only iteration, if there is one
-            return
-        atom = self.values.atom(loop_var)
-        self.ranges[atom] = Interval(first.lower, last.upper)
-
-    def _guard(self, value: IntExpr | None) -> None:
-        """Guard later accesses by ``value >= 0``."""
-        span = None if value is None else interval_of(value, self.ranges)
-        if span is not None and span.upper.constant is None:
-            self.guards = (*self.guards, span.upper)
-
-    def _rebase_all(
-        self, exprs: Sequence[IntExpr], operands: Sequence[SSAValue]
-    ) -> list[IntExpr | None]:
-        return [self._rebase(e, operands) for e in exprs]
-
-    def _rebase(self, expr: IntExpr, operands: Sequence[SSAValue]) -> IntExpr | None:
-        mapping: dict[Atom, IntExpr] = {}
-        for index in expr.args():
-            meaning = self._meaning(operands[index])
-            if meaning is None:
-                return None
-            mapping[Arg(index)] = meaning
-        return expr.substitute(mapping)
-
-    def _meaning(self, value: SSAValue) -> IntExpr | None:
-        if value in self.meaning:
-            return self.meaning[value]
-        if isinstance(value, BlockArgument) or not self._is_inside(value):
-            return self.values.expr(value)
-        return None
 
     def _is_beside(self, buffer: SSAValue) -> bool:
         """Whether the buffer is allocated in the body, but outside of the statements."""
@@ -263,17 +197,6 @@ class _Detector:
             return False
         return owner.parent is self.body and owner not in self.statements
 
-    def _is_inside(self, value: SSAValue) -> bool:
-        if value.owner is self.body:
-            return False
-        block = value.owner if isinstance(value.owner, Block) else value.owner.parent
-        while block is not None:
-            if block is self.body:
-                return True
-            op = block.parent_op()
-            block = op.parent if op is not None else None
-        return False
-
     def _access(
         self,
         into: dict[SSAValue, list[Interval]],
@@ -281,7 +204,7 @@ class _Detector:
         indices: Sequence[IntExpr | None],
     ) -> None:
         dims = cast(BufferType, buffer.type).dims
-        box = [self._interval(i, d) for i, d in zip(indices, dims, strict=True)]
+        box = [self.interval(i, d) for i, d in zip(indices, dims, strict=True)]
         self._touch(into, buffer, box, indices)
 
     def _touch(
@@ -291,10 +214,10 @@ class _Detector:
         box: list[Interval],
         indices: Sequence[IntExpr | None] = (None,),
     ) -> None:
-        while isinstance(buffer.owner, MatchBufferOp) and self._is_inside(buffer):
+        while isinstance(buffer.owner, MatchBufferOp) and self.is_inside(buffer):
             box, buffer = self._through_view(buffer.owner), buffer.owner.source
             indices = (None,)
-        if self._is_inside(buffer) and not self._is_beside(buffer):
+        if self.is_inside(buffer) and not self._is_beside(buffer):
             return
         if self.accesses is not None:
             self.accesses.append(self._access_of(buffer, into is self.writes, box, indices))
@@ -318,7 +241,7 @@ class _Detector:
         return Access(region, is_store, self.guards, exact, inner)
 
     def _through_view(self, view: MatchBufferOp) -> list[Interval]:
-        starts = self._rebase_all(exprs_of(view.starts), view.operands_)
+        starts = self.rebase_all(exprs_of(view.starts), view.operands_)
         dims = view.result.type.dims
         outer = len(starts) - len(dims)
         sizes = [IntExpr.of(1)] * outer + list(dims)
@@ -332,30 +255,6 @@ class _Detector:
                 else Interval(first.lower, first.upper + size - 1)
             )
         return box
-
-    def _interval(self, index: IntExpr | None, dim: IntExpr) -> Interval:
-        found = None if index is None else interval_of(index, self.ranges)
-        if found is None and index is not None and not self._is_varied(index):
-            found = Interval(index, index)  # such as ``i * n``
-        if found is None:
-            return Interval.range(0, dim)
-        lower = ZERO if (found.lower.constant or 0) < 0 else found.lower
-        excess = (found.upper - dim).constant
-        upper = dim - 1 if excess is not None and excess >= 0 else found.upper
-        return Interval(lower, self._limited(index, upper))
-
-    def _limited(self, index: IntExpr | None, upper: IntExpr) -> IntExpr:
-        """The greatest value of an index where all conditions hold."""
-        if index is not None and self._is_varied(index):
-            for condition in self.conditions:
-                limit = index + condition
-                if not self._is_varied(limit):
-                    upper = minimum(upper, limit)
-        return upper
-
-    def _is_varied(self, expr: IntExpr) -> bool:
-        """Whether an expression depends on loops inside."""
-        return any(atom in self.ranges for atom in expr.leaves)
 
     def regions(self, found: dict[SSAValue, list[Interval]]) -> list[BufferRegion]:
         return [

@@ -312,6 +312,46 @@ with bb.function("main", [x]):
     bb.emit_func_output(loss)
 print(relax.transform.Gradient("main")(bb.get())["main_adjoint"])
 
+# %% relax.testing.nn.Module relax.testing.nn.Parameter relax.testing.nn.emit
+from xrelax import relax
+from xrelax.relax.testing import nn
+
+
+class Scale(nn.Module):
+    def __init__(self):
+        self.factor = nn.Parameter((4,), name="factor")
+
+    def forward(self, x):
+        return nn.emit(relax.op.multiply(x, self.factor))
+
+
+bb = relax.BlockBuilder()
+with bb.function("main"):
+    model, x = Scale(), nn.Placeholder(("n", 4), name="x")
+    bb.emit_func_output(model(x), params=[x, *model.parameters()])
+print(bb.get())
+
+# %% relax.testing.nn.Sequential relax.testing.nn.Linear relax.testing.nn.ReLU
+from xrelax import relax
+from xrelax.relax.testing import nn
+
+bb = relax.BlockBuilder()
+with bb.function("main"):
+    model = nn.Sequential(nn.Linear(8, 4), nn.ReLU(), nn.Linear(4, 2, bias=False))
+    x = nn.Placeholder((1, 8), name="x")
+    bb.emit_func_output(model(x), params=[x, *model.parameters()])
+print(bb.get())
+
+# %% relax.testing.nn.LogSoftmax relax.testing.nn.Placeholder
+from xrelax import relax
+from xrelax.relax.testing import nn
+
+bb = relax.BlockBuilder()
+with bb.function("main"):
+    x = nn.Placeholder((1, 8), name="x")
+    bb.emit_func_output(nn.LogSoftmax()(x), params=[x])
+print(bb.get())
+
 # %% relax.testing.nn.emit_checkpoint_sequential
 from xrelax import relax
 from xrelax.relax.testing import nn

@@ -44,11 +44,12 @@ def from_onnx(
 
     TVM's ``tvm.relax.frontend.onnx.from_onnx``. `model` is a path, the bytes of a file, or a
     ``ModelProto``. Parameters of "main" are the graph's inputs that are no initializers; its result
-    is the tuple of the outputs, or the only output. An output that is a sequence is a tuple. Dims
-    have the symbols of the file; `shape_dict` and `dtype_dict` replace shapes and dtypes of inputs.
-    Initializers are constants that share the file's memory; with `keep_params_in_input` they are
-    parameters after the inputs, and their values the attribute "params", see `detach_params`.
-    Numbers that operators need, such as a shape or a single factor, are those of the file then.
+    is the tuple of the outputs, or the only output. An output that is a sequence is a tuple, and
+    the result of ``Shape`` a shape. Dims have the symbols of the file; `shape_dict` and
+    `dtype_dict` replace shapes and dtypes of inputs. Initializers are constants that share the
+    file's memory; with `keep_params_in_input` they are parameters after the inputs, and their
+    values the attribute "params", see `detach_params`. Numbers that operators need, such as a shape
+    or a single factor, are those of the file then.
     `opset` replaces the file's. Names that are no identifiers change with `sanitize_input_names`,
     and are an error without.
 
@@ -58,7 +59,7 @@ def from_onnx(
     """
     read = read_model(model, opset)
     imported = OnnxImport(
-        read, shape_dict or {}, dtype_dict or {}, keep_params_in_input, gives_sequences=True
+        read, shape_dict or {}, dtype_dict or {}, keep_params_in_input, as_tvm=True
     )
     if not sanitize_input_names:
         for name in imported.inputs:
@@ -84,8 +85,8 @@ class OnnxImport:
     shapes: Mapping[str, Sequence[Any]] = field(default_factory=lambda: {})
     dtypes: str | Mapping[str, str] = field(default_factory=lambda: {})
     keeps_params: bool = False
-    gives_sequences: bool = False
-    """Whether an output may be a sequence, which is a tuple of tensors."""
+    as_tvm: bool = False
+    """Whether the results are those of TVM: a sequence is a tuple, that of ``Shape`` a shape."""
     values: Mapping[str, TensorData] = field(default_factory=lambda: {})
     """Values of inputs, which are then no parameters."""
     sizes: Mapping[str, int] = field(default_factory=lambda: {})
@@ -129,8 +130,9 @@ class OnnxImport:
         if needed or symbols:
             raise NeedsValues([parameters[arg.index] for arg in needed], symbols)
         attrs: dict[str, Attribute] = {}
-        if self.keeps_params:
-            attrs["num_input"] = IntegerAttr(len(self.inputs), i64)
+        if self.keeps_params or self.as_tvm:
+            count = len(self.inputs if params else self.entry.args)  # with a key of random numbers
+            attrs["num_input"] = IntegerAttr(count, i64)
         if params:
             attrs["params"] = ArrayAttr([relax.DataAttr(data) for data in params.values()])
         names = [self.names[name] for name in parameters]
@@ -161,20 +163,27 @@ class OnnxImport:
 
     def _results(self, scope: Scope) -> list[Value]:
         found: list[Value] = []
+        nodes = self.model.graph.node if self.as_tvm else ()
+        shapes = {name for node in nodes if node.op_type == "Shape" for name in node.output}
         for name in self.outputs:
             try:
                 item = scope.find(name)
-                if isinstance(item, Tensor):
+                if isinstance(item, Tensor) and name in shapes:
+                    found.append(self._inserted(relax.ShapeOp(item.sizes("a shape"))))
+                elif isinstance(item, Tensor):
                     found.append(item.value)
-                elif isinstance(item, list | tuple) and self.gives_sequences:
-                    packed = relax.TupleOp([tensor.value for tensor in item])
-                    self.emitter.insert(packed)
-                    found.append(packed.result)
+                elif isinstance(item, list | tuple) and self.as_tvm:
+                    values = [tensor.value for tensor in item]
+                    found.append(self._inserted(relax.TupleOp(values)))
                 elif not isinstance(item, Failed):
                     raise ValueError("expected a tensor, got a sequence or nothing")
             except ValueError as error:
                 self.importer.fail("output", name, str(error))
         return found
+
+    def _inserted(self, op: relax.ShapeOp | relax.TupleOp) -> Value:
+        self.emitter.insert(op)
+        return op.result
 
     def _verify_value(self, name: str, data: TensorData) -> None:
         """Raise ValueError for a value that has not the dtype or the shape of an input."""

@@ -37,6 +37,7 @@ from .registry import (
 from .returned import with_sizes
 from .shapes import Symbols, depends_on_data, dim_names, shape_env_of
 from .source_lines import place
+from .sparse_weights import with_dense_weights
 
 _WEIGHTS = (InputKind.PARAMETER, InputKind.BUFFER, InputKind.CONSTANT_TENSOR)
 _EVAL = "call model.eval() before the export"
@@ -114,6 +115,7 @@ class Program:
         *,
         core: bool = False,
     ):
+        given = with_dense_weights(given)
         verify_dense(given.graph)
         self.program = self._decomposed(given, None) if core else given
         known = load_converters() if converters is None else converters

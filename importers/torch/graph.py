@@ -360,6 +360,7 @@ class _Importer:
             tuple_outside=self.given.tuple_outside,
             whole_tuples=self.given.whole_tuples,
             attrs={**self.given.attrs, **self.given.symbols.range_attributes(known)},
+            has_dataflow=not self.context.functions.branches,
         )
 
 

@@ -11,6 +11,7 @@ from torch import fx
 from ..unsupported import Problem, UnsupportedError
 from .registry import overload_name
 from .source_lines import place
+from .sparse_weights import is_sparse
 
 READS = ("aten._local_scalar_dense.default", "aten.item.default")
 """Functions that read the number in a tensor, which may be a size then."""
@@ -53,15 +54,19 @@ def submodule(node: fx.Node) -> fx.GraphModule | None:
 
 
 def verify_dense(graph: fx.Graph) -> None:
-    """Raise UnsupportedError for sparse inputs and weights, on which decompositions may abort."""
-    values = {n: n.meta.get("val") for n in graph.nodes if n.op == "placeholder"}
+    """Raise UnsupportedError for sparse tensors, on which decompositions may abort."""
+    sparse = [n for n in graph.nodes if is_sparse(n.meta.get("val"))]
     problems = [
-        Problem("input", node.name, place(node), "a sparse tensor", "use to_dense() before")
-        for node, value in values.items()
-        if isinstance(value, torch.Tensor) and value.layout is not torch.strided
+        Problem(_kind(node), node.name, place(node), "a sparse tensor", "use to_dense() before")
+        for node in sparse
+        if not any(n in sparse for n in node.all_input_nodes)
     ]
     if problems:
         raise UnsupportedError(problems)
+
+
+def _kind(node: fx.Node) -> str:
+    return "input" if node.op == "placeholder" else overload_name(node.target)
 
 
 def drops_out(node: fx.Node) -> bool:

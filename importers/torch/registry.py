@@ -140,7 +140,7 @@ def load_converters_as_tvm() -> dict[str, Converter]:
     """The complete table, with TVM's operators where users have no converter of their own."""
     converters = load_converters()
     package = __package__ or ""
-    for theme in ("as_tvm", "as_tvm_choices", "as_tvm_layers", "as_tvm_slices"):
+    for theme in ("as_tvm", *(f"as_tvm_{t}" for t in ("choices", "control", "layers", "slices"))):
         import_module(f".converters.{theme}", package)
     ours = {k for k, f in converters.items() if f.__module__.startswith(f"{package}.")}
     return {**converters, **{k: f for k, f in _AS_TVM.items() if k in ours or k not in converters}}

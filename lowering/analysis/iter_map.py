@@ -153,6 +153,25 @@ def is_bijective(expr: IntExpr, extents: Mapping[Atom, IntExpr]) -> bool:
     return is_dense and IterMap([moving], used, ranges).tells(used)
 
 
+def is_box(exprs: Sequence[IntExpr], extents: Mapping[Atom, IntExpr]) -> bool:
+    """Whether different iterations give different values, which are those of a box."""
+    used = [a for e in exprs for a in used_in(e, extents)]
+    return len(used) == len(set(used)) and all(is_bijective(e, extents) for e in exprs)
+
+
+def fills(
+    exprs: Sequence[IntExpr], extents: Mapping[Atom, IntExpr], dims: Sequence[IntExpr]
+) -> bool:
+    """Whether different iterations give different values, which are all indices of a shape.
+
+    A fused loop may be in several of the expressions, which are known to be in bounds.
+    """
+    used = {a for e in exprs for a in used_in(e, extents)}
+    ranges = {a: Interval.range(0, extents[a]) for a in used}
+    count = prod((extents[a] for a in used), start=ONE)
+    return count == prod(dims, start=ONE) and IterMap(exprs, used, ranges).tells(used)
+
+
 def used_in(expr: IntExpr, extents: Mapping[Atom, IntExpr]) -> set[Atom]:
     """The loops that occur in an expression, those of one iteration left out."""
     return {a for a in expr.atoms() if a in extents and extents[a] != ONE}

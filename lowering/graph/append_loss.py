@@ -19,14 +19,13 @@ from collections.abc import Sequence
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
-from xdsl.rewriter import Rewriter
+from xdsl.rewriter import InsertPoint, Rewriter
 
 from ...dialects import relax
 from ...dialects.diagnostics import Diagnostic
-from ...dialects.parameters import value_name
 from ..functions import functions_by_name, graph_function, unique_name
-from .one_dataflow import only_dataflow, returned_fields
-from .values import canonical
+from .one_dataflow import only_dataflow
+from .values import canonical, returned_fields
 
 
 def append_loss(
@@ -50,29 +49,24 @@ def append_loss(
 
 
 def _append(func: relax.FuncOp, loss: relax.FuncOp, count: int) -> None:
-    dataflow, last = only_dataflow(func)
-    own, own_last = only_dataflow(loss)
-    results = returned_fields(last)
+    dataflow, own = only_dataflow(func), only_dataflow(loss)
+    results = returned_fields(func)
     _verify(func, loss, results, count)
-    if len(returned_fields(own_last)) != 1 or own_last.value.owner is not own:
+    if len(returned_fields(loss)) != 1 or loss.returned.owner is not own:
         raise Diagnostic(f"expected '{loss.sym_name.data}' to return a value of its dataflow block")
     inside = [_inside(v, dataflow) for v in results]
     mapper: dict[SSAValue, SSAValue] = dict(zip(loss.params, inside, strict=False))
-    names = func.names
     for param, name in list(zip(loss.params, loss.names, strict=True))[count:]:
-        arg = func.body.block.insert_arg(param.type, len(func.body.block.args))
-        names = [*names, unique_name(name, names)]
-        arg.name_hint = value_name(names[-1])
-        mapper[param] = arg
-    func.param_names = type(func.param_names)([type(func.sym_name)(n) for n in names])
+        own_name = unique_name(name, func.names)
+        mapper[param] = func.insert_param(len(func.params), own_name, param.type)
     inner = dataflow.body.block
     constants = [op for op in loss.body.block.ops if isinstance(op, relax.ConstantOp)]
     inner.insert_ops_before(
         [op.clone(mapper) for op in (*constants, *own.body.block.ops) if op is not own.output],
         dataflow.output,
     )
-    value = mapper.get(canonical(own_last.value), canonical(own_last.value))
-    _return(func, dataflow, last, results[count:], value)
+    value = canonical(loss.returned)
+    _return(func, dataflow, results[count:], mapper.get(value, value))
 
 
 def _verify(
@@ -104,7 +98,6 @@ def _inside(value: SSAValue, dataflow: relax.DataflowOp) -> SSAValue:
 def _return(
     func: relax.FuncOp,
     dataflow: relax.DataflowOp,
-    last: relax.func.ReturnOp,
     states: Sequence[SSAValue],
     value: SSAValue,
 ) -> None:
@@ -121,13 +114,12 @@ def _return(
     result = new.outputs[-1]
     if kept:
         pair = relax.TupleOp([result, *kept])
-        assert last.parent is not None
-        last.parent.insert_op_before(pair, last)
+        Rewriter.insert_op(pair, InsertPoint.before(func.end))
         result = pair.result
-    returned = last.value
-    Rewriter.replace_op(last, relax.func.ReturnOp(result))
-    if isinstance(returned.owner, relax.TupleOp):
-        Rewriter.erase_op(returned.owner)
+    returned = func.returned.owner
+    func.end.operands[0] = result
+    if isinstance(returned, relax.TupleOp):
+        Rewriter.erase_op(returned)
     assert dataflow.parent is not None
     dataflow.parent.insert_op_before(new, dataflow)
     for before, after in outer.items():

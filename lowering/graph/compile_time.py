@@ -21,7 +21,7 @@ from .values import canonical
 NUM_INPUT = "num_input"
 
 
-def num_input(func: relax.FuncOp) -> int | None:
+def num_input(func: relax.FuncOp | relax.LocalFuncOp) -> int | None:
     """The number of inputs of a function, if it says."""
     attr = None if func.attrs is None else func.attrs.data.get(NUM_INPUT)
     return attr.value.data if isinstance(attr, IntegerAttr) else None
@@ -37,7 +37,7 @@ class CompileTime:
     symbols: set[str] = field(default_factory=lambda: set())
 
     @staticmethod
-    def of(func: relax.FuncOp) -> CompileTime:
+    def of(func: relax.FuncOp | relax.LocalFuncOp) -> CompileTime:
         """What is known; only what depends on nothing in a function without `num_input`."""
         found, count = CompileTime(), num_input(func)
         for param in func.params[count:] if count is not None else ():

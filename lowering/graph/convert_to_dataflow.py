@@ -44,10 +44,11 @@ class ConvertToDataflowPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for func in graph_functions(op):
-            _convert(func.body.block, self.min_size)
+            group_pure(func.body.block, self.min_size)
 
 
-def _convert(block: Block, min_size: int) -> None:
+def group_pure(block: Block, min_size: int = 2) -> None:
+    """Put pure operations of a block, and of those inside of it, into dataflow blocks."""
     group: list[Operation] = []
     for op in list(block.ops):
         if _may_move(op) or isinstance(op, relax.DataflowOp):
@@ -56,7 +57,7 @@ def _convert(block: Block, min_size: int) -> None:
         _join(group, min_size)
         group = []
         for region in op.regions:
-            _convert(region.block, min_size)
+            group_pure(region.block, min_size)
 
 
 def _join(group: Sequence[Operation], min_size: int) -> None:
@@ -65,13 +66,17 @@ def _join(group: Sequence[Operation], min_size: int) -> None:
     others = [op for op in group if not isinstance(op, relax.DataflowOp | relax.ConstantOp)]
     if not others and len(blocks) < 2:
         return
-    lines = [line for op in group for line in (_opened(op) if op in blocks else [op])]
+    lines = [
+        line
+        for op in group
+        for line in (open_dataflow(op) if isinstance(op, relax.DataflowOp) else [op])
+    ]
     _wrap(lines, 1 if blocks else min_size)
 
 
-def _opened(op: Operation) -> list[Operation]:
+def open_dataflow(op: relax.DataflowOp) -> list[Operation]:
     """The operations of a dataflow block, which are put in its place."""
-    assert isinstance(op, relax.DataflowOp) and op.parent is not None
+    assert op.parent is not None
     lines = list(op.body.block.ops)[:-1]
     for outer, inner in zip(op.outputs, op.output.values, strict=True):
         inner.name_hint = inner.name_hint or outer.name_hint

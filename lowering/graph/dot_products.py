@@ -36,8 +36,9 @@ from ...backend.targets.architecture import InstructionSet
 from ...dialects import relax
 from ...dialects.int_expr import ONE, ZERO, IntExpr
 from ...dialects.relax.operators.attention import AttentionOp
-from ...dialects.relax.operators.convolution import Conv1dOp, Conv2dOp, ForwardConvolutionOp
+from ...dialects.relax.operators.convolution import ForwardConvolutionOp
 from ...dialects.relax.operators.linear_algebra import LinearOp, MatmulOp
+from ...dialects.relax.operators.plain_convolution import Conv1dOp, Conv2dOp
 from ...dialects.relax.operators.words import (
     Conv1dWordsOp,
     Conv2dWordsOp,

@@ -7,7 +7,8 @@
     %2 = relax.add %0, %1 : …          ⇒       %2 = relax.add %0, %0 : …
 
 xDSL's ``cse``, except for tensors that calls may write: such a call needs a copy of its own, and
-values that are read before it may differ after it. TVM's ``EliminateCommonSubexpr``.
+values that are read before it may differ after it. Equal casts of a value are merged too, which
+check the same. TVM's ``EliminateCommonSubexpr``.
 """
 
 from __future__ import annotations
@@ -35,10 +36,16 @@ class _Driver(CSEDriver):
     call_only: bool = False
 
     def _simplify_operation(self, op: Operation) -> None:
-        if self.call_only and isinstance(op, NO_CALLS):
+        if isinstance(op, relax.OwnFuncOp) or (self.call_only and isinstance(op, NO_CALLS)):
             return
-        if not touches(op, self.written):
+        if touches(op, self.written):
+            return
+        if not isinstance(op, relax.MatchCastOp):
             super()._simplify_operation(op)
+        elif (existing := self._known_ops.get(op)) is not None:
+            self._replace_and_delete(op, existing)
+        else:
+            self._known_ops[op] = op
 
 
 @dataclass(frozen=True)

@@ -15,44 +15,37 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr, TupleType
+from xdsl.dialects.builtin import ModuleOp, TupleType
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from ...dialects import relax
-from ...dialects.parameters import value_hint
 from ..functions import graph_functions, private_calls, unique_name
 from .canonicalize_bindings import canonicalize_bindings
 
 
 def expand_tuple_arguments(func: relax.FuncOp, calls: Sequence[relax.CallOp]) -> None:
     """Replace the tuples among the parameters of a function by their fields, in place."""
-    names, block = list(func.names), func.body.block
-    while position := _first_tuple(func):
-        index = position - 1
-        param, name = block.args[index], names.pop(index)
-        types = param.type.types.data if isinstance(param.type, TupleType) else ()
+    while (index := _first_tuple(func)) is not None:
+        param, name = func.params[index], func.names[index]
+        assert isinstance(param.type, TupleType)
         fields: list[SSAValue] = []
-        for i, type_ in enumerate(types):
-            field = block.insert_arg(type_, index + 1 + i)
-            own = unique_name(f"{name}_{i}", names)
-            names.insert(index + i, own)
-            field.name_hint = value_hint(own)
-            fields.append(field)
+        for place, type_ in enumerate(param.type.types.data, index + 1):
+            own = unique_name(f"{name}_{len(fields)}", func.names)
+            fields.append(func.insert_param(place, own, type_))
         made = relax.TupleOp(fields)
-        Rewriter.insert_op(made, InsertPoint.at_start(block))
+        Rewriter.insert_op(made, InsertPoint.at_start(func.body.block))
         param.replace_all_uses_with(made.result)
-        block.erase_arg(param)
-    func.param_names = ArrayAttr([StringAttr(n) for n in names])
+        func.erase_params([index])
     for call in calls:
         _expand_call(call)
 
 
-def _first_tuple(func: relax.FuncOp) -> int:
-    """The number of the first parameter that is a tuple, counted from 1; 0 if there is none."""
-    found = (i for i, p in enumerate(func.params, 1) if isinstance(p.type, TupleType))
-    return next(found, 0)
+def _first_tuple(func: relax.FuncOp) -> int | None:
+    """The position of the first parameter that is a tuple; `None` if there is none."""
+    found = (i for i, p in enumerate(func.params) if isinstance(p.type, TupleType))
+    return next(found, None)
 
 
 def _expand_call(call: relax.CallOp) -> None:
@@ -87,7 +80,7 @@ class ExpandTupleArgumentsPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for func in graph_functions(op):
             calls = private_calls(op, func)
-            if calls and _first_tuple(func):
+            if calls and _first_tuple(func) is not None:
                 callers = dict.fromkeys(_caller(call) for call in calls)
                 expand_tuple_arguments(func, calls)
                 for changed in (func, *callers):

@@ -14,15 +14,16 @@ A conversion to the dtype that its operand has already is replaced by the operan
 Results that are much larger than their operands, such as a filled tensor, are not folded: they
 would cost memory and time to load. Neither are results of symbolic shape, results that calls may
 write, and results of more than 1 MB, which a built module computes when it is loaded
-(`hoist-to-load`). With `kernels`, calls of PrimFuncs on constants are evaluated too. What dataflow
-blocks then output of constants is read where it is used. TVM's ``FoldConstant``, which has no such
-limits.
+(`hoist-to-load`). With `kernels`, as with TVM's ``FoldConstant``, calls of PrimFuncs on constants
+are evaluated too, and tensors of more than 1024 elements that no operand is needed for are not
+folded. What dataflow blocks then output of constants is read where it is used.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import prod
 from typing import Any, cast
 
 import numpy as np
@@ -50,6 +51,9 @@ from ..functions import functions_by_name, graph_functions
 from ..sizes import LARGEST_FOLDED, are_worth_keeping, known_bytes
 from .dead_code import trim_outputs
 from .written import Written, touches, written_values
+
+LARGEST_CREATED = 1024
+"""The most elements of a tensor without operands that is folded with kernels."""
 
 _PURE = (relax.ConstantOp, relax.OperatorOp, relax.CallTIROp, relax.TupleGetItemOp)
 
@@ -159,7 +163,7 @@ class FoldOperator(RewritePattern):
         owners = [o.owner for o in op.operands]
         arrays = [o.value.data.array for o in owners if isinstance(o, relax.ConstantOp)]
         given = [a for a in arrays if a is not None]
-        if len(given) < len(owners) or not _is_worth_it(op):
+        if len(given) < len(owners) or not _is_worth_it(op) or self._is_large(op):
             return
         folded = _evaluate(op, given) if isinstance(op, relax.OperatorOp) else self._run(op, given)
         if folded is None:
@@ -177,6 +181,12 @@ class FoldOperator(RewritePattern):
             if not any(r.uses for r in owner.results):
                 self.made.remove(owner)
                 rewriter.erase(owner)
+
+    def _is_large(self, op: relax.OperatorOp | relax.CallTIROp) -> bool:
+        """Whether an operation without operands stays, as in TVM."""
+        sizes = [prod(d.constant or 0 for d in t.dims or ()) for t in tensors_in(op.result.type)]
+        is_created = self.module is not None and not op.operands
+        return is_created and max(sizes, default=0) > LARGEST_CREATED
 
     def _run(
         self, op: relax.CallTIROp, arrays: Sequence[NDArray[Any]]

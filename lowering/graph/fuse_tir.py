@@ -19,8 +19,9 @@ remaining nests. Results in bf16 and f16 that a kernel computes and uses are not
 unless an operation only converts a value. With ``inline=false``, as in TVM and with
 ``relax.transform.FuseTIR()``, the bodies are unchanged, and a build runs `inline-producers`.
 
-A primitive function with other operations than calls of PrimFuncs is not changed. Private functions
-that lose their last call are erased. TVM's ``FuseTIR``.
+A primitive function with other operations than calls of PrimFuncs is not changed. If calls change
+one of its parameters, the fused PrimFunc changes it too; its callers must not use that tensor
+elsewhere. Private functions that lose their last call are erased. TVM's ``FuseTIR``.
 """
 
 from __future__ import annotations
@@ -61,6 +62,9 @@ def fuse_tir(module: ModuleOp, inline: bool = True) -> None:
     callers = graph_functions(module)
     calls = [op for f in callers for op in operations_in(f) if isinstance(op, relax.CallOp)]
     for call in calls:
+        if call.callee_name in made and _changes_others(call, made[call.callee_name]):
+            del made[call.callee_name]
+    for call in calls:
         if call.callee_name in made:
             _call_kernel(call, made[call.callee_name], functions)
     for name, kernel in made.items():
@@ -69,6 +73,15 @@ def fuse_tir(module: ModuleOp, inline: bool = True) -> None:
             inline_producers(kernel.func, drops_roundings=True)
         Rewriter.replace_op(functions[name], kernel.func, [])
     _remove_unused(module, before)
+
+
+def _changes_others(call: relax.CallOp, kernel: FusedKernel) -> bool:
+    """Whether a kernel would change a tensor of a call that is a constant, or used elsewhere."""
+    given = [a for a in call.args if not isinstance(a.type, relax.ShapeType)]
+    if kernel.changed and any(isinstance(a.type, TupleType) for a in given):
+        return True
+    changed = [given[position] for position in kernel.changed]
+    return any(isinstance(a.owner, relax.ConstantOp) or not a.has_one_use() for a in changed)
 
 
 def _call_kernel(call: relax.CallOp, kernel: FusedKernel, functions: dict[str, Operation]) -> None:
@@ -86,7 +99,12 @@ def _call_kernel(call: relax.CallOp, kernel: FusedKernel, functions: dict[str, O
         args.append(copy.result)
     indices = [unified.symbols[s] for s in kernel.indices]
     tir_vars = expr_array(indices) if indices else None
-    result = relax.CallTIROp(call.callee_name, args, call.result.type, tir_vars)
+    name, type_ = call.callee_name, call.result.type
+    result = (
+        relax.CallTIRInplaceOp(name, args, kernel.inplace, type_, tir_vars)
+        if kernel.changed
+        else relax.CallTIROp(name, args, type_, tir_vars)
+    )
     result.location = call.location
     result.result.name_hint = call.result.name_hint
     shapes = [a.owner for a in call.args if isinstance(a.owner, relax.ShapeOp)]

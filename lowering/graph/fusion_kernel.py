@@ -45,13 +45,20 @@ class FusedKernel:
 
     In this order: the function's tensors, of tuples the fields that it uses, and `constants`.
     `unused` are positions of other fields among these tensors, as they would be. `indices` are
-    the symbols that callers pass as index values, before the outputs.
+    the symbols that callers pass as index values, before the outputs. For each result, `inplace`
+    has the position of the tensor that the function changes to it, or -1 for a new output.
     """
 
     func: tir.PrimFuncOp
     constants: list[relax.ConstantOp]
     indices: list[str]
     unused: frozenset[int]
+    inplace: list[int]
+
+    @property
+    def changed(self) -> list[int]:
+        """The positions of the tensors that calls change."""
+        return [position for position in self.inplace if position != -1]
 
 
 def fused_kernel(func: relax.FuncOp, functions: Mapping[str, Operation]) -> FusedKernel:
@@ -69,6 +76,8 @@ class _Builder:
     constants: list[relax.ConstantOp] = field(default_factory=lambda: [])
     block_names: set[str] = field(default_factory=lambda: set())
     fields: list[BlockArgument] = field(default_factory=lambda: [])
+    changed: set[SSAValue] = field(default_factory=lambda: set())
+    """The buffers that calls in place write to."""
     is_scheduled: bool = False
 
     def build(self) -> FusedKernel:
@@ -85,7 +94,7 @@ class _Builder:
             self._convert(op)
         unused = self._remove_unused_fields()
         inputs = len(self.names)
-        self._return(self.values[self.graph.returned])
+        inplace = self._return(self.values[self.graph.returned])
         self._allocate_first()
         indices = self._undetermined()
         for position, name in enumerate(self.names):
@@ -103,7 +112,7 @@ class _Builder:
             DictionaryAttr(attrs),
         )
         func.location = self.graph.location
-        return FusedKernel(func, self.constants, indices, unused)
+        return FusedKernel(func, self.constants, indices, unused, inplace)
 
     def _operations(self) -> list[Operation]:
         """The function's operations in order, with dataflow blocks flattened."""
@@ -139,7 +148,7 @@ class _Builder:
 
     def _convert(self, op: Operation) -> None:
         match op:
-            case relax.CallTIROp():
+            case relax.CallTIROp() | relax.CallTIRInplaceOp():
                 self._call(op)
             case relax.TupleOp():
                 self.values[op.result] = [self.values[f] for f in op.fields]
@@ -155,7 +164,7 @@ class _Builder:
             case _:
                 raise NotAKernel
 
-    def _call(self, op: relax.CallTIROp) -> None:
+    def _call(self, op: relax.CallTIROp | relax.CallTIRInplaceOp) -> None:
         callee = self.functions.get(op.callee_name)
         if not isinstance(callee, tir.PrimFuncOp) or not _is_fusable(callee):
             raise NotAKernel
@@ -164,13 +173,17 @@ class _Builder:
             raise NotAKernel
         self.is_scheduled |= callee.attr(IS_SCHEDULED) is not None
         types, hint = tensors_in(op.result.type), op.result.name_hint
+        places = op.positions if isinstance(op, relax.CallTIRInplaceOp) else (-1,) * len(types)
         outputs = [p for p in callee.params if isinstance(p.type, tir.BufferType)][len(op.args) :]
         hints = [hint if len(types) == 1 and hint else p.name_hint or "T" for p in outputs]
-        results = [self._scratch(t, h) for t, h in zip(types, hints, strict=True)]
+        made = [t for t, place in zip(types, places, strict=True) if place == -1]
+        new = [self._scratch(t, h) for t, h in zip(made, hints, strict=True)]
+        given, following = [self._buffer(a) for a in op.args], iter(new)
+        results = [next(following) if place == -1 else given[place] for place in places]
+        self.changed.update(given[place] for place in places if place != -1)
         whole = isinstance(op.result.type, relax.TensorType)
         self.values[op.result] = results[0] if whole else list[Value](results)
-        buffers = [*(self._buffer(a) for a in op.args), *results]
-        self._append(callee.clone(), buffers, unified.symbols)
+        self._append(callee.clone(), [*given, *new], unified.symbols)
 
     def _scratch(self, type_: relax.TensorType, hint: str) -> SSAValue:
         alloc = tir.AllocBufferOp(_buffer_type(type_))
@@ -214,17 +227,30 @@ class _Builder:
                 block.block_name = StringAttr(name)
                 self.block_names.add(name)
 
-    def _return(self, value: Value) -> None:
-        """Replace the scratch buffers that are returned by parameters."""
+    def _return(self, value: Value) -> list[int]:
+        """Replace the scratch buffers that are returned by parameters; returns `inplace`.
+
+        A parameter is returned only if it is changed, and changed only if it is returned.
+        """
         results = value if isinstance(value, list) else [value]
+        inplace: list[int] = []
         for position, result in enumerate(results):
-            alloc = None if isinstance(result, list) else result.owner
-            if not isinstance(alloc, tir.AllocBufferOp) or result in results[:position]:
+            if isinstance(result, list) or result in results[:position]:
                 raise NotAKernel
+            alloc = result.owner
+            if isinstance(result, BlockArgument) and result in self.changed:
+                inplace.append(result.index)
+                continue
+            if not isinstance(alloc, tir.AllocBufferOp):
+                raise NotAKernel
+            inplace.append(-1)
             argument = self._argument(alloc.result.type, alloc.result.name_hint or "out")
             alloc.result.replace_all_uses_with(argument)
             alloc.detach()
             alloc.erase()
+        if any(isinstance(b, BlockArgument) and b not in results for b in self.changed):
+            raise NotAKernel
+        return inplace
 
     def _allocate_first(self) -> None:
         """Move the allocations of scratch buffers to the beginning, in their order."""

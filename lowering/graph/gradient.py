@@ -37,7 +37,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import DictionaryAttr, ModuleOp, StringAttr, TupleType
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.passes import ModulePass
-from xdsl.rewriter import Rewriter
+from xdsl.rewriter import InsertPoint, Rewriter
 
 from ...dialects import relax
 from ...dialects.diagnostics import Diagnostic, suggestion
@@ -48,8 +48,8 @@ from . import tensor_gradients as _tensors
 from .checkpoints import Checkpoints
 from .dead_code import remove_all_unused
 from .gradient_rules import KERNEL_RULES, RULES, Backward, Rule, known_dtype
-from .one_dataflow import only_dataflow, returned_fields
-from .values import canonical
+from .one_dataflow import only_dataflow
+from .values import canonical, returned_fields
 
 assert _elementwise and _tensors  # modules that register rules
 
@@ -80,9 +80,9 @@ def _differentiate(
     func: relax.FuncOp, name: str, require_grads: Sequence[str] | None, target_index: int
 ) -> None:
     """Make a function its adjoint."""
-    dataflow, last = only_dataflow(func)
+    dataflow = only_dataflow(func)
     checkpoints = Checkpoints(dataflow, Backward(dataflow.output))
-    target = _target(func, dataflow, last, target_index)
+    target = _target(func, dataflow, target_index)
     sources = _sources(func, dataflow, require_grads, checkpoints.marked)
     adjoints = _Adjoints(Backward(dataflow.output), checkpoints)
     adjoints.start(target)
@@ -92,7 +92,7 @@ def _differentiate(
     for op in dataflow.body.block.ops:
         if isinstance(op, relax.CallTIROp):
             op.te_grad_name = op.te_grad_kwargs = None
-    _return_also(func, dataflow, last, gradients)
+    _return_also(func, dataflow, gradients)
     func.sym_name = StringAttr(name)
     func.properties.pop("private", None)
     if func.attrs is not None and "global_symbol" in func.attrs.data:
@@ -100,11 +100,9 @@ def _differentiate(
     remove_all_unused(func)
 
 
-def _target(
-    func: relax.FuncOp, dataflow: relax.DataflowOp, last: relax.func.ReturnOp, index: int
-) -> SSAValue:
+def _target(func: relax.FuncOp, dataflow: relax.DataflowOp, index: int) -> SSAValue:
     """The value to differentiate, inside of the dataflow block."""
-    name, fields = func.sym_name.data, returned_fields(last)
+    name, fields = func.sym_name.data, returned_fields(func)
     if not 0 <= index < len(fields):
         raise Diagnostic(
             f"expected target_index of '{name}' below {len(fields)}, got {index}", func
@@ -262,10 +260,7 @@ class _Adjoints:
 
 
 def _return_also(
-    func: relax.FuncOp,
-    dataflow: relax.DataflowOp,
-    last: relax.func.ReturnOp,
-    gradients: Sequence[SSAValue],
+    func: relax.FuncOp, dataflow: relax.DataflowOp, gradients: Sequence[SSAValue]
 ) -> None:
     """Return a pair of the result and the tuple of gradients."""
     inner = [*dataflow.output.values, *gradients]
@@ -277,10 +272,9 @@ def _return_also(
         result.name_hint = old.name_hint
     Rewriter.replace_op(dataflow, new, new.outputs[:count])
     adjoints = relax.TupleOp(new.outputs[count:])
-    result = relax.TupleOp([last.value, adjoints.result])
-    assert last.parent is not None
-    last.parent.insert_ops_before([adjoints, result], last)
-    Rewriter.replace_op(last, relax.func.ReturnOp(result.result))
+    result = relax.TupleOp([func.returned, adjoints.result])
+    Rewriter.insert_op([adjoints, result], InsertPoint.before(func.end))
+    func.end.operands[0] = result.result
     func.result_type = result.result.type
 
 

@@ -10,7 +10,7 @@ with ``@subroutine(%x) { %0 = relax.concat(%x, %x) {axis = 1}; relax.return %0 }
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 
 from xdsl.ir import Operation, SSAValue
 from xdsl.rewriter import Rewriter
@@ -18,9 +18,10 @@ from xdsl.rewriter import Rewriter
 from ...dialects import relax
 from ...dialects.diagnostics import Diagnostic
 from ...dialects.int_expr import IntExpr
+from ...dialects.relax.closure import GraphFunctionOp
 from ..functions import call_graph, recursive_functions
 from ..substitute import substitute_symbols
-from ..verify_calls import unify_graph_call
+from ..verify_calls import unify_graph_call, unify_invoke
 from .refresh_types import refresh_types
 
 
@@ -55,12 +56,29 @@ def inline_call(
     symbols = unify_graph_call(call, callee).symbols | dict(renamed or {})
     body = callee.clone()
     substitute_symbols(body, symbols)
+    _replace(call, body)
+
+
+def inline_invoke(call: relax.InvokeOp, outer: Container[str]) -> None:
+    """Replace the call of a local function by a copy of its body, for the call's shapes.
+
+    The `outer` symbols, of the function around it, are what they are.
+    """
+    symbols = unify_invoke(call.callee, [a.type for a in call.args]).symbols
+    local = call.callee.owner
+    assert isinstance(local, relax.LocalFuncOp)
+    body = local.clone()
+    substitute_symbols(body, {n: e for n, e in symbols.items() if n not in outer})
+    _replace(call, body)
+
+
+def _replace(call: relax.CallOp | relax.InvokeOp, body: GraphFunctionOp) -> None:
+    """Replace a call by the operations of a function, which is gone then."""
     for param, arg in zip(body.params, call.args, strict=True):
         param.replace_all_uses_with(arg)
     block, last = body.body.block, body.body.block.last_op
-    assert isinstance(last, relax.func.ReturnOp)
-    result, before = last.value, call.parent
-    assert before is not None
+    result, before = body.returned, call.parent
+    assert last is not None and before is not None
     if isinstance(call.parent_op(), relax.DataflowOp):
         result = _without_dataflow(body, result)
     last.detach()
@@ -74,7 +92,7 @@ def inline_call(
         result.name_hint = name
 
 
-def _without_dataflow(func: relax.FuncOp, result: SSAValue) -> SSAValue:
+def _without_dataflow(func: GraphFunctionOp, result: SSAValue) -> SSAValue:
     """The result, after the bindings of dataflow blocks have joined the function's own block."""
     for block in [op for op in func.body.block.ops if isinstance(op, relax.DataflowOp)]:
         end, outputs = block.output, list[SSAValue](block.outputs)

@@ -12,7 +12,8 @@ from ...dialects.diagnostics import Diagnostic
 from ...dialects.int_expr import IntExpr, Sym
 from ...dialects.relax.prim_values import is_open, tensor_of
 from ...dialects.sym import expr_symbols
-from ...te.tensor import ConstantTensor, ScalarTensor, Tensor, placeholder, shape_of
+from ...te.broadcast import ConstantTensor, ScalarTensor
+from ...te.tensor import Tensor, placeholder, shape_of
 from ..functions import unique_name
 from ..substitute import substituted
 

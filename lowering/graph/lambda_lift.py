@@ -20,13 +20,16 @@
       relax.return %b : T
     }
 
-Captured values, and symbols that the parameters do not determine, become parameters. A function
-value with other uses than calls, such as one that is returned, is an error: there are no closures
-at run time. TVM's ``LambdaLift``.
+Captured values, and symbols that the parameters do not determine, become parameters; a function
+that calls itself, by its `relax.own_func`, passes them on. Calls that take or return function
+values are inlined before (`inline_closures`). A function value with other uses than calls, such as
+a field of a tuple, is an error: there are no closures at run time. TVM's
+``LambdaLift``.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
@@ -42,6 +45,7 @@ from ...dialects.parameters import value_hint
 from ...dialects.relax.symbols import declared_in, determined_symbols
 from ...dialects.relax.types import type_symbols
 from ..functions import functions_by_name, graph_functions, unique_name
+from .inline_closures import inline_closures
 
 
 def lambda_lift(module: ModuleOp) -> None:
@@ -49,12 +53,13 @@ def lambda_lift(module: ModuleOp) -> None:
 
     Raises Diagnostic with one line for a function value that is not only called.
     """
+    inline_closures(module)
     taken = set(functions_by_name(module))
     for func in graph_functions(module):
         while (local := _innermost(func)) is not None:
             name = unique_name(f"{func.sym_name.data}_{local.func_name.data}", taken, first=0)
             taken.add(name)
-            Rewriter.insert_op(_lift(local, name), InsertPoint.after(func))
+            Rewriter.insert_op(lift(local, name), InsertPoint.after(func))
 
 
 def _innermost(func: relax.FuncOp) -> relax.LocalFuncOp | None:
@@ -67,31 +72,52 @@ def _innermost(func: relax.FuncOp) -> relax.LocalFuncOp | None:
     return None
 
 
-def _lift(local: relax.LocalFuncOp, name: str) -> relax.FuncOp:
-    _verify_only_called(local)
-    captured, symbols = _captured_values(local), _captured_symbols(local)
+def lift(local: relax.LocalFuncOp, name: str) -> relax.FuncOp:
+    """A private function for a local one, whose calls become calls of it.
+
+    The caller adds it to the module. Raises Diagnostic with one line for other uses than calls.
+    """
+    for value in (local.result, *(op.result for op in _own(local.body.block))):
+        _verify_only_called(local, value)
+    captured, symbols = captured_values(local), _captured_symbols(local)
     missing = [s for s in symbols if s not in determined_symbols(v.type for v in captured)]
-    block = local.body.block
-    names, types = list(local.names), local.result.type
+    count = len(local.params)
     for value in captured:
-        arg = block.insert_arg(value.type, len(block.args))
-        arg.name_hint = value.name_hint
+        captured_name = unique_name(value.name_hint or "captured", local.names)
+        arg = local.insert_param(len(local.params), captured_name, value.type)
         value.replace_uses_with_if(arg, lambda use: _is_inside(use.operation, local))
-        names.append(unique_name(value.name_hint or "captured", names))
     for symbol in missing:
         type_ = relax.PrimValueOp(sym(symbol)).result.type
-        arg = block.insert_arg(type_, len(block.args))
-        names.append(unique_name(symbol, names))
-        arg.name_hint = value_hint(symbol)
+        local.insert_param(len(local.params), unique_name(symbol, local.names), type_)
+    call_itself(local, local.body.block, name, local.params[count:])
     for use in list(local.result.uses):
         _replace_call(use.operation, name, captured, missing)
-    body, attrs = local.detach_region(local.body), local.attrs
+    names, types, attrs = local.names, local.result.type, local.attrs
+    body = local.detach_region(local.body)
     Rewriter.erase_op(local)
     return relax.FuncOp(name, names, types.result, body, types.impure, private=True, attrs=attrs)
 
 
-def _verify_only_called(local: relax.LocalFuncOp) -> None:
-    for use in local.result.uses:
+def _own(block: Block) -> list[relax.OwnFuncOp]:
+    return [op for op in block.ops if isinstance(op, relax.OwnFuncOp)]
+
+
+def call_itself(
+    local: relax.LocalFuncOp, block: Block, name: str, more: Sequence[SSAValue] = ()
+) -> None:
+    """Let a body of a local function call itself by a name, with more arguments, in place.
+
+    Raises Diagnostic with one line for a function value that is not only called.
+    """
+    for op in _own(block):
+        _verify_only_called(local, op.result)
+        for use in list(op.result.uses):
+            _replace_call(use.operation, name, more, [])
+        Rewriter.erase_op(op)
+
+
+def _verify_only_called(local: relax.LocalFuncOp, value: SSAValue) -> None:
+    for use in value.uses:
         if not isinstance(use.operation, relax.InvokeOp) or use.index != 0:
             raise Diagnostic(
                 f"expected local function '{local.func_name.data}' only to be called, "
@@ -106,7 +132,7 @@ def _is_inside(op: Operation | Block | Region | None, local: relax.LocalFuncOp) 
     return op is local
 
 
-def _captured_values(local: relax.LocalFuncOp) -> list[SSAValue]:
+def captured_values(local: relax.LocalFuncOp) -> list[SSAValue]:
     """Outer values that the function uses, in order of first use."""
     found: dict[SSAValue, None] = {}
     for op in local.walk():
@@ -129,7 +155,9 @@ def _captured_symbols(local: relax.LocalFuncOp) -> list[str]:
     return sorted(used - own)
 
 
-def _replace_call(op: Operation, name: str, captured: list[SSAValue], symbols: list[str]) -> None:
+def _replace_call(
+    op: Operation, name: str, captured: Sequence[SSAValue], symbols: Sequence[str]
+) -> None:
     assert isinstance(op, relax.InvokeOp)
     numbers = [relax.PrimValueOp(sym(s)) for s in symbols]
     for symbol, number in zip(symbols, numbers, strict=True):

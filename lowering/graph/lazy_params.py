@@ -60,6 +60,7 @@ from ...dialects.relax.type_relations import forget_symbols
 from ..functions import graph_functions, unique_name
 from .compile_time import NUM_INPUT, num_input
 from .dead_code import remove_all_unused
+from .values import returned_fields
 
 INLINE = (relax.ConstantOp, relax.PrimValueOp, relax.ShapeOp, relax.StringOp)
 """Operations whose values are written in place."""
@@ -109,20 +110,11 @@ def lazy_set_output(func: relax.FuncOp) -> None:
     func.impure = UnitAttr()
 
 
-def last_of(func: relax.FuncOp) -> relax.func.ReturnOp:
-    """The end of a function."""
-    last = func.body.block.last_op
-    assert isinstance(last, relax.func.ReturnOp)
-    return last
-
-
 def take_outputs(func: relax.FuncOp) -> dict[SSAValue, list[int]]:
     """Let a function return an empty tuple; returns the places of each value among its results."""
-    last = last_of(func)
-    given = last.value.owner
-    values = list(given.fields) if isinstance(given, relax.TupleOp) else [last.value]
+    last, given = func.end, func.returned.owner
     outputs: dict[SSAValue, list[int]] = {}
-    for place, value in enumerate(values):
+    for place, value in enumerate(returned_fields(func)):
         outputs.setdefault(value, []).append(place)
     empty = relax.TupleOp([])
     Rewriter.insert_op(empty, InsertPoint.before(last))
@@ -146,7 +138,7 @@ def _after(func: relax.FuncOp, value: SSAValue) -> InsertPoint:
         return InsertPoint.at_start(func.body.block)
     assert isinstance(value, OpResult)
     if isinstance(value.op, INLINE):
-        empty = last_of(func).value.owner
+        empty = func.returned.owner
         assert isinstance(empty, Operation)
         return InsertPoint.before(empty)
     return InsertPoint.after(value.op)

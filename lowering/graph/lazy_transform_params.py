@@ -44,7 +44,6 @@ from .lazy_params import (
     get_weight,
     input_count,
     insert_call,
-    last_of,
     set_attr,
     take_outputs,
 )
@@ -114,7 +113,7 @@ def _give_after_last_use(
             if value in fields:
                 Rewriter.insert_op(relax.KillTensorOp(value), point)
     for value, places in inline.items():
-        _give(name, params, value, places, InsertPoint.before(last_of(func)))
+        _give(name, params, value, places, InsertPoint.before(func.end))
 
 
 def _give(

@@ -9,7 +9,8 @@ becomes
 with a private ``tir.prim_func @relu`` in the module. Operators with the same operand types and
 attributes share one function; scalar constants are inlined, and operands of which only the shape
 matters are no arguments. Operators of the runtime, such as ``relax.linalg.inv``, become calls of
-its registered functions. TVM's ``LegalizeOps`` is ``scalars=true inline=false``.
+its registered functions. TVM's ``LegalizeOps`` is ``scalars=true inline=false``, with which ranges
+of known bounds and conversions of single constants are constants.
 """
 
 from __future__ import annotations
@@ -27,19 +28,22 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from ...dialects import relax, tir
 from ...dialects.diagnostics import Diagnostic
 from ...dialects.int_expr import Atom, IntExpr, Sym
+from ...dialects.relax.operators.conversion import AstypeOp
 from ...dialects.relax.operators.library import LibraryOp
+from ...dialects.relax.operators.patterns import ArangeOp
 from ...dialects.relax.operators.steps import SteppedOp
 from ...dialects.relax.operators.views import MemoryViewOp
 from ...dialects.relax.types import shape_text, tensors_in
 from ...dialects.sym import expr_array
 from ...te import topi
+from ...te.broadcast import ConstantTensor, ScalarTensor
 from ...te.prim_func import build_prim_func
-from ...te.tensor import ConstantTensor, ScalarTensor
 from ..functions import PRIVATE, functions_by_name, unique_name
 from ..schedule.blocks import blocks_in
 from ..schedule.inline import inline_blocks
 from ..scope import locate
 from .data_sizes import is_sized_by_data
+from .fold_constant import known_array
 from .kernel_inputs import Input, infers_same_result, input_of, opaque_dims, scalar_of, tensor_for
 
 Key: TypeAlias = tuple[str, tuple[Input, ...], tuple[tuple[str, Attribute], ...]]
@@ -91,7 +95,7 @@ class _Kernels:
             wanted = TVM_NAMES.get(op.name, op.name.rpartition(".")[2])
             name = unique_name(wanted, self.taken, separator="")
             self.taken.add(name)
-            kernel = _build(op, inputs, name)
+            kernel = _build(op, inputs, name, plain=not self.inline)
             if self.inline and isinstance(op, SteppedOp):
                 inline_blocks(reversed(blocks_in(kernel.func)), lambda definition: True)
             first = self.module.body.block.first_op
@@ -102,10 +106,10 @@ class _Kernels:
         return self.made[key]
 
 
-def _build(op: relax.OperatorOp, inputs: list[Input], name: str) -> _Kernel:
+def _build(op: relax.OperatorOp, inputs: list[Input], name: str, plain: bool) -> _Kernel:
     labels = _distinct(type(op).operand_labels(len(inputs)))
     tensors = [tensor_for(i, label) for i, label in zip(inputs, labels, strict=True)]
-    outputs = topi.compute_operator(type(op), tensors, op.attribute_values())
+    outputs = topi.compute_operator(type(op), tensors, op.attribute_values(), plain)
     params = {
         i: t.value if isinstance(t, ScalarTensor) else t
         for i, t in enumerate(tensors)
@@ -182,7 +186,28 @@ def _check_room(op: MemoryViewOp) -> None:
         Rewriter.insert_op([shape, within], InsertPoint.before(op))
 
 
+def _has_unknown_shape(op: relax.OperatorOp) -> bool:
+    """Whether an operator has tensors of unknown shape, for which there may be a later pass."""
+    return any(t.dims is None for operand in op.operands for t in tensors_in(operand.type))
+
+
+def _constant_of(op: relax.OperatorOp) -> relax.ConstantOp | None:
+    """The constant that TVM makes of an operator: of a range, or a single number's conversion."""
+    type_ = op.result.type
+    if not isinstance(op, ArangeOp | AstypeOp) or not isinstance(type_, relax.TensorType):
+        return None
+    is_number = isinstance(op, ArangeOp) or type_.rank == 0
+    array = known_array(op.result) if is_number else None
+    return None if array is None else relax.ConstantOp(relax.TensorData.of(array, type_.dtype))
+
+
 def _legalize(op: relax.OperatorOp, kernels: _Kernels) -> None:
+    if not kernels.inline and (constant := _constant_of(op)) is not None:
+        number = op.operands[0].owner if op.operands else None
+        _replace(op, constant)
+        if isinstance(number, relax.ConstantOp) and number.result.first_use is None:
+            Rewriter.erase_op(number)
+        return
     _check_assumptions(op)
     labels = type(op).operand_labels(len(op.operands))
     given = zip(labels, op.operands, strict=True)
@@ -225,10 +250,12 @@ def _argument(operand: SSAValue, given: Input) -> SSAValue:
     return operand if scalar is None else scalar
 
 
-def _replace(op: relax.OperatorOp, call: relax.CallTIROp | relax.CallDPSPackedOp) -> None:
-    call.location = op.location
-    call.result.name_hint = op.result.name_hint
-    Rewriter.replace_op(op, call)
+def _replace(
+    op: relax.OperatorOp, new: relax.CallTIROp | relax.CallDPSPackedOp | relax.ConstantOp
+) -> None:
+    new.location = op.location
+    new.result.name_hint = op.result.name_hint
+    Rewriter.replace_op(op, new)
 
 
 @dataclass(frozen=True)
@@ -238,7 +265,8 @@ class LegalizeOpsPass(ModulePass):
     Views stay, operators named `skip_ops`, such as ``relax.add``, and those whose result has as
     many elements as data says: `resolve-shapes` gives these a size. With `scalars`, floats of
     unknown value are parameters of kernels, as in TVM, and otherwise buffers of rank 0. Without
-    `inline` the steps of a `SteppedOp` are blocks of their own, as in TVM.
+    `inline` the steps of a `SteppedOp` are blocks of their own, the kernel of a `PlainFormOp` is
+    that of TVM, and operators on tensors of unknown shape stay.
     """
 
     name = "legalize-ops"
@@ -252,6 +280,8 @@ class LegalizeOpsPass(ModulePass):
             if not isinstance(operator, relax.OperatorOp) or operator.is_view:
                 continue
             if is_sized_by_data(operator) or operator.name in (self.skip_ops or ()):
+                continue
+            if not self.inline and _has_unknown_shape(operator):
                 continue
             if isinstance(operator, MemoryViewOp):
                 _check_room(operator)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, StringAttr, i64
+from xdsl.dialects.builtin import DictionaryAttr, IntegerAttr, i64
 from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.rewriter import Rewriter
 
 from ...dialects import relax
-from ...dialects.parameters import value_name
 from ...dialects.relax.operators.inference import tuple_type
 from ...dialects.relax.operators.markers import StopLiftParamsOp
 from ...dialects.relax.symbols import determined_symbols, undeclared_symbol
@@ -34,7 +33,10 @@ def needed_values(func: relax.FuncOp, known: CompileTime, count: int) -> list[SS
 def transform_function(
     name: str, params: Sequence[SSAValue], outputs: Sequence[SSAValue], known: CompileTime
 ) -> relax.FuncOp:
-    """The function of the tuple of parameters, with the tuple of outputs."""
+    """The function of the tuple of parameters, with the tuple of outputs.
+
+    It returns its parameter if these are the same.
+    """
     type_ = tuple_type([p.type for p in params])
     body, inner = Block(arg_types=[type_]), Block()
     body.args[0].name_hint = "params"
@@ -57,14 +59,17 @@ def transform_function(
         return new.results[0]
 
     needed = _ancestors(outputs)
-    for value, depends in known.values.items():
-        if depends and value not in positions and value in needed:
+    for value in known.values:
+        if value not in positions and value in needed:
             place(value)
+    attrs = DictionaryAttr({NUM_INPUT: IntegerAttr(0, i64)})
+    if params and list(outputs) == list(params):
+        body.add_op(relax.ReturnOp(body.args[0]))
+        return relax.FuncOp(name, ["params"], type_, Region(body), attrs=attrs)
     result = relax.TupleOp([place(v) for v in outputs])
     inner.add_ops([result, relax.OutputOp([result.result])])
     dataflow = relax.DataflowOp(Region(inner), [result.result.type])
     body.add_ops([dataflow, relax.ReturnOp(dataflow.outputs[0])])
-    attrs = DictionaryAttr({NUM_INPUT: IntegerAttr(0, i64)})
     return relax.FuncOp(name, ["params"], result.result.type, Region(body), attrs=attrs)
 
 
@@ -81,25 +86,19 @@ def _ancestors(outputs: Sequence[SSAValue]) -> set[SSAValue]:
 
 def read_lifted(func: relax.FuncOp, count: int, outputs: Sequence[SSAValue]) -> None:
     """Let the outputs be parameters of the function, in the place of its own."""
-    block, names = func.body.block, [n.data for n in func.param_names.data[:count]]
-    old = list(block.args[count:])
-    new: list[SSAValue] = []
+    old, names = range(count, len(func.params)), list(func.names[:count])
     for value in outputs:
         names.append(unique_name(_name(value, func), names))
-        arg = block.insert_arg(value.type, len(block.args))
-        arg.name_hint = value_name(names[-1])
-        new.append(arg)
-    for value, arg in zip(outputs, new, strict=True):
-        for visible in _forms(value, func):
-            visible.replace_all_uses_with(arg)
-    func.param_names = ArrayAttr([StringAttr(n) for n in names])
+    for value, name in zip(outputs, names[count:], strict=True):
+        arg = func.insert_param(len(func.params), name, value.type)
+        for form in _forms(value, func):
+            form.replace_all_uses_with(arg)
     for op in [o for o in func.walk() if isinstance(o, StopLiftParamsOp)]:
         if op.data.type == op.result.type:
             op.result.replace_all_uses_with(op.data)
             Rewriter.erase_op(op)
     remove_all_unused(func)
-    for param in reversed(old):
-        block.erase_arg(param)
+    func.erase_params(old)
 
 
 def _forms(value: SSAValue, func: relax.FuncOp) -> list[SSAValue]:

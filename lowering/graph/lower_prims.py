@@ -39,8 +39,9 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from ...dialects import relax
 from ...dialects.relax.operators.elementwise import BinaryElementwiseOp
+from ...dialects.relax.operators.unary import UnaryElementwiseOp
 from ...dialects.relax.prim_values import is_open, tensor_of
-from ..functions import graph_functions
+from ..functions import functions_by_name, graph_functions
 from ..substitute import set_type
 from .scalar_arguments import lower_scalar_arguments
 
@@ -69,15 +70,17 @@ def number_tensor(value: SSAValue, emitted: Callable[[Operation], SSAValue]) -> 
     return emitted(relax.OPERATORS["relax.astype"].of([tensor], {"dtype": dtype}))
 
 
-def result_of(op: relax.OperatorOp, given: Sequence[SSAValue]) -> Operation:
+def result_of(op: relax.OperatorOp, given: Sequence[SSAValue | None]) -> Operation:
     """The operation whose result is that of an operator on these values before `number_tensor`.
 
-    An elementwise operator of scalars alone, at least one of unknown value, gives a scalar.
+    An elementwise operator of scalars alone, at least one of unknown value, gives a scalar. None
+    stands for a number of the program, which is what the values beside it are.
     """
-    if not isinstance(op, BinaryElementwiseOp) or not any(is_open(v.type) for v in given):
+    types = [v.type for v in given if v is not None]
+    if not isinstance(op, BinaryElementwiseOp | UnaryElementwiseOp) or not any(map(is_open, types)):
         return op
-    is_scalar = all(isinstance(v.type, relax.PrimType) for v in given)
-    return relax.TensorToPrimOp(op.result) if is_scalar else op
+    is_scalar = all(isinstance(t, relax.PrimType) for t in types)
+    return relax.TensorToPrimOp(op.results[0]) if is_scalar else op
 
 
 def lower_prims(module: ModuleOp) -> None:
@@ -85,6 +88,7 @@ def lower_prims(module: ModuleOp) -> None:
 
     Scalars among the arguments of kernels are passed in memory, see `scalar_arguments`.
     """
+    functions = functions_by_name(module)
     lower_scalar_arguments(module, _tensor_before)
     for func in graph_functions(module):
         for op in list(func.walk()):
@@ -95,6 +99,8 @@ def lower_prims(module: ModuleOp) -> None:
                     Rewriter.replace_op(op, [], [op.tensor.owner.prim])
                 case relax.IfOp() if is_open(op.result.type):
                     _lower_if(op)
+                case relax.CallOp():
+                    _lower_call(op, functions.get(op.callee_name))
                 case _:
                     pass
 
@@ -119,6 +125,17 @@ def _lower_if(op: relax.IfOp) -> None:
     Rewriter.insert_op(back, InsertPoint.after(op))
     for use in uses:
         use.operation.operands[use.index] = back.result
+
+
+def _lower_call(op: relax.CallOp, callee: Operation | None) -> None:
+    """Pass known scalars in memory, where the callee takes one of unknown value."""
+    params = callee.params if isinstance(callee, relax.FuncOp) else ()
+    for place, (arg, param) in enumerate(zip(op.args, params, strict=False)):
+        if is_open(param.type) and not is_open(arg.type):
+            scalar = relax.TensorToPrimOp(_tensor_before(op, arg))
+            scalar.location = op.location
+            Rewriter.insert_op(scalar, InsertPoint.before(op))
+            op.operands[place] = scalar.result
 
 
 def _tensor_before(place: Operation, value: SSAValue) -> SSAValue:

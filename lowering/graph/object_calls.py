@@ -14,33 +14,41 @@
       %0 = relax.call_pure_packed "vm.builtin.invoke_closure"(%f, %i) : …
       %y = relax.call_pure_packed "vm.builtin.value_of"(%0) : (!relax.object) -> T
 
+Dims that a cast declares are read before, without a limit::
+
+    %n = relax.call_pure_packed "vm.builtin.dims_of"(%0) : … -> !relax.tensor<[1], i64>
+    %s = relax.tensor_to_shape %n : … -> !relax.shape<rank 1>
+    relax.match_cast %s : !relax.shape<rank 1> -> !relax.shape<[m]>
+
 The functions are registered by `runtime.builtins`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
+from collections.abc import Mapping
 from typing import cast
 
-from xdsl.dialects.builtin import ModuleOp, TupleType
+from xdsl.dialects.builtin import ModuleOp, TupleType, i64
 from xdsl.ir import Attribute, SSAValue, TypeAttribute
-from xdsl.rewriter import Rewriter
+from xdsl.rewriter import InsertPoint, Rewriter
 
 from ...dialects import relax
 from ...dialects.diagnostics import Diagnostic
 from ...dialects.relax.cast_types import parameter_types
 from ...dialects.relax.symbols import declared_in, determined_symbols
 from ...dialects.relax.types import type_symbols
+from ...dialects.rt.call_packed import VALUE_OF
 from ..functions import graph_functions
 
-INVOKE, VALUE_OF = "vm.builtin.invoke_closure", "vm.builtin.value_of"
+INVOKE, SHAPE_OF = "vm.builtin.invoke_closure", "vm.builtin.dims_of"
 
 
 def call_objects(module: ModuleOp) -> None:
     """Replace the casts of objects and the calls of function parameters, in place.
 
-    Casts stay of parameters that they say the type of, see `cast_types`. Raises Diagnostic with one
-    line for a cast to a type with a dim that is not known before.
+    Casts stay of parameters that they say the type of, see `cast_types`. A cast to a tensor may
+    have new dims. Raises Diagnostic with one line for a cast to another type with a dim that is not
+    known before.
     """
     for func in graph_functions(module):
         types: dict[SSAValue, Attribute] = {}
@@ -57,7 +65,7 @@ def call_objects(module: ModuleOp) -> None:
                 case relax.MatchCastOp() if not _is_taken_out(op, types):
                     known.update(_own(op))
                 case relax.MatchCastOp():
-                    _require_known(op, known)
+                    _declare_dims(op, known)
                     call = relax.CallPurePackedOp(VALUE_OF, [op.value], op.result.type)
                     call.location = op.location
                     Rewriter.replace_op(op, call)
@@ -73,12 +81,27 @@ def _is_taken_out(op: relax.MatchCastOp, types: Mapping[SSAValue, Attribute]) ->
     return is_object and not isinstance(op.result.type, relax.ObjectType)
 
 
-def _require_known(op: relax.MatchCastOp, known: Set[str]) -> None:
-    name = op.value.name_hint or "an object"
-    for symbol in sorted(type_symbols(op.result.type) - known):
-        raise Diagnostic(
-            f"expected known dims in the match_cast of '{name}', an object, got {symbol}", op
-        )
+def _declare_dims(op: relax.MatchCastOp, known: set[str]) -> None:
+    """Declare the symbols of a cast that are not known: those of a tensor are read from its shape.
+
+    Raises Diagnostic for what is no tensor.
+    """
+    type_, name = op.result.type, op.value.name_hint or "an object"
+    unknown = sorted(type_symbols(type_) - known)
+    if not unknown:
+        return
+    if not isinstance(type_, relax.TensorType) or type_.dims is None or set(unknown) - {*_own(op)}:
+        message = f"expected known dims in the match_cast of '{name}', an object, got {unknown[0]}"
+        raise Diagnostic(message, op)
+    numbers = relax.CallPurePackedOp(
+        SHAPE_OF, [op.value], relax.TensorType.of([len(type_.dims)], i64)
+    )
+    shape = relax.TensorToShapeOp(numbers.result)
+    cast_ = relax.MatchCastOp(shape.result, relax.ShapeType.of(type_.dims))
+    for new in (numbers, shape, cast_):
+        new.location = op.location
+    Rewriter.insert_op([numbers, shape, cast_], InsertPoint.before(op))
+    known.update(unknown)
 
 
 def _own(op: relax.MatchCastOp) -> list[str]:

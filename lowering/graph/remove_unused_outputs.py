@@ -52,10 +52,8 @@ def _remove(func: relax.FuncOp, calls: Sequence[relax.CallOp]) -> bool:
     assert isinstance(func.result_type, TupleType)
     if len(fields) != len(users) or not used or len(used) == len(func.result_type.types.data):
         return False
-    last = func.body.block.last_op
-    assert isinstance(last, relax.ReturnOp)
-    result = _selected(last, used)
-    Rewriter.replace_op(last, relax.ReturnOp(result), [])
+    result = _selected(func.end, used)
+    func.end.operands[0] = result
     func.result_type = result.type
     remove_all_unused(func)
     for call in calls:

@@ -16,7 +16,8 @@
              -> !relax.tensor<[x_0, 4], f32>
       …
 
-Parameters with a known rank only get a new symbol for each dim. A cast that every call runs says
+Parameters with a known rank only get a new symbol for each dim, and integers that shapes, loops or
+kernels use as sizes one for the value. A cast that every call runs says
 the rank and the dtype of a parameter without them, and the type of what a registered function
 returns, if it declares no symbols. Symbols that a cast declares are replaced by the dims that they
 match; the cast still checks the dims in which its two types differ.
@@ -33,6 +34,9 @@ Where an operator's result has as many elements as data says, they are counted f
     %s = relax.tensor_to_shape %c at_most [n]
     relax.match_cast %s : !relax.shape<rank 1> -> !relax.shape<[count]>
     %p = relax.nonzero %x size [count] : … -> !relax.tensor<[1, count], i64>
+
+Tensors of unknown shape that are only passed on become objects (`unknown_tensors`). What follows a
+size without a limit becomes a function of its own (`outline_sizes`).
 """
 
 from __future__ import annotations
@@ -43,7 +47,7 @@ from typing import cast
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ArrayAttr, IntegerType, ModuleOp, StringAttr, TupleType
-from xdsl.ir import Attribute, Operation, TypeAttribute
+from xdsl.ir import Attribute, Operation, SSAValue, TypeAttribute
 from xdsl.passes import ModulePass
 
 from ...dialects import relax
@@ -65,7 +69,10 @@ from ..verify_calls import call_result_type
 from .cast_symbols import CastResolver
 from .data_sizes import count_first
 from .inline_functions import inline_call
+from .outline_sizes import outline_sizes
 from .refresh_types import refresh_types
+from .size_parameters import loop_bodies, scalar_parameters
+from .unknown_tensors import hold_unknown_tensors
 
 
 def resolve_shapes(module: ModuleOp) -> None:
@@ -80,8 +87,12 @@ def resolve_shapes(module: ModuleOp) -> None:
         return
     calls = call_graph(graph)
     recursive = recursive_functions(calls)
+    symbolic = recursive | loop_bodies(module)
     for name in callees_first(calls):
-        _resolve(graph[name], functions, recursive)
+        scalars = scalar_parameters(graph[name], functions, symbolic)
+        _resolve(graph[name], functions, recursive, scalars)
+    hold_unknown_tensors(module)
+    outline_sizes(module)
 
 
 def _has_open_shapes(func: relax.FuncOp) -> bool:
@@ -107,7 +118,10 @@ def _is_open(type_: Attribute) -> bool:
 
 
 def _resolve(
-    func: relax.FuncOp, functions: Mapping[str, Operation], recursive: Collection[str]
+    func: relax.FuncOp,
+    functions: Mapping[str, Operation],
+    recursive: Collection[str],
+    scalars: Collection[SSAValue],
 ) -> None:
     taken = set(func.declared_symbols()) | declared_in(func.body.block)
 
@@ -118,7 +132,8 @@ def _resolve(
 
     known = parameter_types(func)
     for name, param, type_ in zip(func.names, func.params, known, strict=True):
-        set_type(param, _with_dims(type_, name, fresh))
+        if param not in scalars:
+            set_type(param, _with_dims(type_, name, fresh))
     _Resolver(func, functions, recursive, fresh).block(func.body.block)
     refresh_types(func, functions)
 

@@ -96,9 +96,7 @@ class RewriteRule:
         substitute_symbols(body, match.symbols)  # pyright: ignore[reportArgumentType]
         for param, value in zip(body.params, match.arguments, strict=True):
             param.replace_all_uses_with(value)
-        last = body.body.block.last_op
-        assert isinstance(last, relax.func.ReturnOp)
-        result = canonical(last.value)
+        last, result = body.end, canonical(body.returned)
         new = [o for o in _operations(body) if o is not last]
         for added in new:
             added.detach()

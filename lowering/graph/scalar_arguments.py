@@ -24,12 +24,11 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from ...dialects import relax, tir
 from ...dialects.dtypes import dtype_name
 from ...dialects.int_expr import IntExpr
-from ...dialects.relax.types import tensors_in
 from ...dialects.sym import expr_array, exprs_of
 from ..functions import functions_by_name, graph_functions
-from ..kernel_arguments import KernelArguments, kernel_arguments
+from ..kernel_arguments import KernelArguments
 from ..scalar_parameters import scalars_in_memory
-from ..verify_calls import KernelCall
+from ..verify_calls import KernelCall, call_arguments
 
 AsTensor: TypeAlias = Callable[[Operation, SSAValue], SSAValue]
 """A tensor of rank 0 for a scalar, before an operation."""
@@ -49,7 +48,7 @@ def lower_scalar_arguments(module: ModuleOp, as_tensor: AsTensor) -> None:
             if isinstance(callee, tir.PrimFuncOp):
                 calls.setdefault(callee, []).append(op)
     for callee, users in calls.items():
-        given = [_arguments(callee, call) for call in users]
+        given = [call_arguments(call, callee) for call in users]
         if any(g.scalars for g in given):
             stored: dict[str, Attribute] = {}
             for name, type_ in (pair for g in given for pair in _stored(callee, g).items()):
@@ -57,13 +56,6 @@ def lower_scalar_arguments(module: ModuleOp, as_tensor: AsTensor) -> None:
             for call, arguments in zip(users, given, strict=True):
                 _Call(callee, call, stored, as_tensor).replace(arguments)
             scalars_in_memory(callee, stored)
-
-
-def _arguments(callee: tir.PrimFuncOp, call: KernelCall) -> KernelArguments:
-    outputs = len(tensors_in(call.result.type))
-    if isinstance(call, relax.CallTIRInplaceOp):
-        outputs = call.positions.count(-1)
-    return kernel_arguments(f"call of '{callee.sym_name.data}'", callee, call.args, outputs)
 
 
 def _stored(callee: tir.PrimFuncOp, arguments: KernelArguments) -> dict[str, Attribute]:

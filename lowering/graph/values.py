@@ -1,4 +1,4 @@
-"""Values of graph functions across the boundary of dataflow blocks."""
+"""Values of graph functions: across the boundary of dataflow blocks, and what is returned."""
 
 from __future__ import annotations
 
@@ -8,9 +8,14 @@ from ...dialects import relax
 
 
 def canonical(value: SSAValue) -> SSAValue:
-    """The value inside a dataflow block for its result; any other value itself."""
+    """The value inside a dataflow block for its result, a local function for its own value in it.
+
+    Any other value itself.
+    """
     while isinstance(value, OpResult) and isinstance(owner := value.owner, relax.DataflowOp):
         value = owner.output.values[value.index]
+    if isinstance(owner := value.owner, relax.OwnFuncOp) and owner.parent is not None:
+        return owner.function.result
     return value
 
 
@@ -36,3 +41,9 @@ def _encloses(block: Block | None, op: Operation) -> bool:
         parent = around.parent_op()
         around = None if parent is None else parent.parent
     return around is not None
+
+
+def returned_fields(func: relax.FuncOp) -> list[SSAValue]:
+    """The values that a function returns: one, or the fields of a tuple that it ends with."""
+    owner = func.returned.owner
+    return list(owner.fields) if isinstance(owner, relax.TupleOp) else [func.returned]

@@ -25,8 +25,8 @@ from xdsl.passes import ModulePass
 
 from ...backend.target import Target
 from ...dialects import relax
-from ...dialects.relax.operators.convolution import Conv2dOp
 from ...dialects.relax.operators.layouts import has_plain_layouts
+from ...dialects.relax.operators.plain_convolution import Conv2dOp
 from ...dialects.relax.operators.winograd import TAPS
 from ...dialects.relax.operators.words import numbers_in_word
 from ..functions import graph_functions

@@ -17,7 +17,7 @@ from .index import compute, index_value, place_sum
 from .loop_cost import iteration_cost
 from .native_calls import field_address
 from .parallel import call_parallel, outline, slots_in
-from .repeated_loops import forks, is_repeated
+from .repeated_loops import fills_rows, forks, is_repeated
 from .types import EQ, NE, NSW, SGE, SLT, integer_attr, lowered
 from .words import fail_check
 
@@ -120,8 +120,8 @@ def carried_loop(
 ) -> Sequence[SSAValue]:
     """A loop over ``[lower, upper)`` with carried values; returns them after it.
 
-    A loop of the source (`source`) that repeats what it computes or packs its index into integers
-    is not unrolled.
+    A loop of the source (`source`) that repeats what it computes, packs its index into integers, or
+    fills rows of memory is not unrolled.
     """
     header = f.add_block([i64, *(v.type for v in inits)])
     body, following = Block(), Block()
@@ -131,7 +131,9 @@ def carried_loop(
     level.values[var] = position
     level.values.update(zip(carry_vars, carried, strict=True))
     yielded = lower_body()
-    if source is not None and (packs_index(source) or (forks(carried) and is_repeated(source))):
+    if source is not None and (
+        packs_index(source) or fills_rows(source) or (forks(carried) and is_repeated(source))
+    ):
         hints = _STAYS
     following_position = f.emit(
         llvm.AddOp, (position, f.integer(1) if step is None else step), i64, NSW

@@ -1,4 +1,4 @@
-"""Find loops that are invariant in an enclosing loop, and must not be unrolled.
+"""Find loops that must not be unrolled: invariant in an enclosing loop, or fills of many rows.
 
 LLVM's loop vectorizer asks for each value in a loop whether it is uniform, and recursively for its
 operands (`vputils::isSingleScalar`), without memoization. If an unrolled loop has become a chain of
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from xdsl.dialects import llvm
+from xdsl.dialects import arith, llvm
 from xdsl.ir import Block, Operation, SSAValue
 
 from ...dialects import loops
@@ -43,6 +43,29 @@ def is_repeated(loop: loops.ForOp) -> bool:
     """Whether a loop is invariant in one of the loops around it."""
     around = [p for p in ancestors(loop) if isinstance(p, loops.ForOp)]
     return any(not _depends(loop, p) for p in around)
+
+
+MAX_ROWS = 64
+"""The most rows of a fill that LLVM may unroll."""
+
+
+def fills_rows(loop: loops.ForOp) -> bool:
+    """Whether a loop only stores one value to many rows.
+
+    LLVM calls `memset` for a row, which it takes for one instruction. It unrolls the loops around,
+    and instruction selection takes quadratic time for the stores.
+    """
+    rows, nest = 1, loop
+    while inner := [op for op in nest.body.block.ops if isinstance(op, loops.ForOp)]:
+        rows *= nest.extent.data.constant or 1
+        nest = inner[0]
+    return rows > MAX_ROWS and all(_fills(op, loop) for op in loop.walk())
+
+
+def _fills(op: Operation, loop: loops.ForOp) -> bool:
+    if isinstance(op, loops.StoreOp):
+        return isinstance(op.value.owner, arith.ConstantOp) or not is_inside(op.value, loop)
+    return isinstance(op, loops.ForOp | loops.YieldOp | arith.ConstantOp)
 
 
 def _depends(loop: loops.ForOp, around: loops.ForOp) -> bool:

@@ -6,9 +6,10 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from typing import NoReturn
 
+from xdsl.dialects import arith
 from xdsl.dialects.arith import ConstantOp
-from xdsl.dialects.builtin import IntegerAttr
-from xdsl.ir import Block, Operation
+from xdsl.dialects.builtin import FloatAttr, IntegerAttr
+from xdsl.ir import Block, Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
 from ...dialects import tir
@@ -57,6 +58,11 @@ class CallConverter(ABC):
         if not is_zero or op.next_op is not None or op.parent is not self.func.body.block:
             self.fail("expected a kernel that writes its results to buffers, got 'return'")
 
+    def convert_float_to_integer(self, op: arith.FPToSIOp | arith.FPToUIOp) -> None:
+        """A conversion, which saturates: of a value that is clipped to its range, that value."""
+        op.operands[0] = _without_clips(op)
+        self.convert_scalar(op)
+
     def convert_kernel_call(self, op: tir.CallOp) -> None:
         self.fail(f"expected a kernel without calls of others, got one of '{op.callee_name}'")
 
@@ -73,3 +79,22 @@ class CallConverter(ABC):
 
     def fail(self, message: str) -> NoReturn:
         raise PassFailedException(f"in '@{self.func.sym_name.data}': {message}")
+
+
+def _without_clips(op: arith.FPToSIOp | arith.FPToUIOp) -> SSAValue:
+    """The operand of a conversion without a maximum and minimum with the ends of its range."""
+    bits, value = op.result.type.width.data, op.input
+    low, end = (0, 1 << bits) if isinstance(op, arith.FPToUIOp) else (-1 << bits - 1, 1 << bits - 1)
+    while isinstance(clip := value.owner, arith.MaximumfOp | arith.MinimumfOp):
+        bound = low if isinstance(clip, arith.MaximumfOp) else end - 1
+        others = [v for v in clip.operands if not _is_number(v, bound)]
+        if len(others) != 1:
+            break
+        (value,) = others
+    return value
+
+
+def _is_number(value: SSAValue, number: int) -> bool:
+    """Whether a value is a float constant that is exactly an integer."""
+    constant = value.owner.value if isinstance(value.owner, ConstantOp) else None
+    return isinstance(constant, FloatAttr) and constant.value.data == number

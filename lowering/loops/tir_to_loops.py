@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from xdsl.context import Context
+from xdsl.dialects import arith
 from xdsl.dialects.arith import ConstantOp
 from xdsl.dialects.builtin import IndexType, IntegerAttr, ModuleOp
 from xdsl.ir import Block, Operation, Region
@@ -272,6 +273,8 @@ _CONVERT: dict[type[Operation], Callable[[_FunctionConverter, Any], None]] = {
     tir.CallExternOp: _FunctionConverter.convert_call_extern,
     tir.CallIntrinOp: _FunctionConverter.convert_intrinsic,
     tir.ForOp: _FunctionConverter.convert_for,
+    arith.FPToSIOp: _FunctionConverter.convert_float_to_integer,
+    arith.FPToUIOp: _FunctionConverter.convert_float_to_integer,
     tir.InitOp: _FunctionConverter.skip,
     tir.LoadOp: _FunctionConverter.convert_load,
     tir.MatchBufferOp: _FunctionConverter.convert_match_buffer,

@@ -16,10 +16,11 @@ from ...dialects.relax.call import verify_outputs
 from ...dialects.relax.objects import is_plain
 from ...dialects.relax.tuple import Leaf, leaves
 from ...dialects.relax.types import tensors_in
-from ...dialects.rt.call_packed import ASSERT, PRINT, STRING
+from ...dialects.rt.call_packed import ASSERT, PRINT, STRING, VALUE_OF
 from ...dialects.sym import exprs_of
 from ..loop_types import loop_index
-from .function_memory import FunctionMemory, ModuleCall, replaced, stored
+from .destinations import replaced, stored
+from .function_memory import FunctionMemory, ModuleCall
 
 PackedCall: TypeAlias = relax.CallDPSPackedOp | relax.CallPackedOp | relax.CallPurePackedOp
 """A call of a registered function."""
@@ -159,23 +160,27 @@ class CallConverter(FunctionMemory):
     def call_for_result(self, op: relax.CallPurePackedOp | relax.CallPackedOp) -> None:
         """Call a registered function, whose results are copied, or kept if they are unknown."""
         inputs, given = self.inputs_of(op, op.args), leaves(op.result)
+        name, signature = op.callee.data, self.structure_of(op)
+        text = self._cast_text(op) if name == VALUE_OF else None
         is_kept = op.result.first_use is None or self.kept.keys() & set(given)
         if is_kept and given and not stored(op.result):
             kept = [self.kept.get(leaf, []) for leaf in given]
-            call = rt.CallPackedOp(
-                op.callee.data, inputs, [], returns=True, kept=kept, signature=self.structure_of(op)
-            )
+            call = rt.CallPackedOp(name, inputs, [], True, text, kept, signature)
         else:
             try:
                 verify_outputs(op.result.type, op.name)
             except VerifyException as error:
                 raise Diagnostic(f"{self.label}: {error}", op) from None
             outputs = self.outputs_of(op, op.result)
-            call = rt.CallPackedOp(
-                op.callee.data, inputs, outputs, returns=True, signature=self.structure_of(op)
-            )
+            call = rt.CallPackedOp(name, inputs, outputs, True, text, None, signature)
         call.location = op.location
         self.current.add_op(call)
+
+    def _cast_text(self, op: relax.CallPurePackedOp | relax.CallPackedOp) -> str:
+        """What messages call the cast of an object."""
+        name = op.args[0].name_hint or op.result.name_hint
+        subject = "an object" if name is None else f"'{name}'"
+        return f"match_cast of {subject} in {self.label}"
 
     def convert_print(self, op: relax.PrintOp) -> None:
         inputs = self.inputs_of(op, op.values)

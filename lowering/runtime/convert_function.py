@@ -14,22 +14,15 @@ from ...dialects.diagnostics import Diagnostic
 from ...dialects.relax.objects import is_plain
 from ...dialects.relax.operators.views import MemoryViewOp
 from ...dialects.relax.operators.words import PackWordsOp
-from ...dialects.relax.tuple import Leaf, in_memory, leaves
+from ...dialects.relax.tuple import Leaf, in_memory, leaves, tensor_type
 from ..call_signature import extra_symbols, leaf_names
 from ..functions import blame
 from ..scope import locate
 from .cast_conditions import cast_conditions
 from .convert_calls import PACKED
 from .data_sizes import SizeConverter
-from .function_memory import (
-    CallFacts,
-    buffer_dims,
-    buffer_type,
-    in_one_place,
-    in_place_of,
-    stored,
-    tensor_type,
-)
+from .destinations import in_one_place, in_place_of, stored
+from .function_memory import CallFacts, buffer_dims, buffer_type
 from .range_checks import range_checks
 
 

@@ -22,9 +22,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from xdsl.dialects.builtin import FunctionType, i8
+from xdsl.dialects.builtin import i8
 from xdsl.ir import Operation, SSAValue
 
 from ...dialects import relax, rt, tir
@@ -32,29 +30,16 @@ from ...dialects.bounds import limited
 from ...dialects.diagnostics import Diagnostic
 from ...dialects.int_expr import IntExpr, Sym, sym
 from ...dialects.relax.symbols import dims_in
-from ...dialects.relax.tuple import Leaf, leaves
+from ...dialects.relax.tuple import Leaf, leaves, tensor_type
 from ...dialects.relax.types import type_symbols
 from ..functions import unique_name
 from .convert_calls import CallConverter
-from .function_memory import CallFacts, buffer_type, tensor_type
+from .function_memory import buffer_type
 from .memory_plan import largest
 
 
 class SizeConverter(CallConverter):
     """Converts the sizes that one function reads."""
-
-    def __init__(
-        self,
-        func: relax.FuncOp,
-        name: str,
-        private: bool,
-        calls: Mapping[Operation, CallFacts],
-        objects: Mapping[Operation, FunctionType],
-    ):
-        super().__init__(func, name, private, calls, objects)
-        self.reads: list[rt.ReadSizesOp] = []
-        self.reported: list[rt.ReadSizesOp] = []
-        self.declared = set(func.declared_symbols())
 
     def sized_result(self, leaf: Leaf) -> SSAValue | None:
         """An argument of bytes for a result whose dims depend on data; None for other results."""
@@ -93,7 +78,9 @@ class SizeConverter(CallConverter):
         for (name, limit), dim in zip(read.symbols, dims, strict=True):
             size, what = sym(name), f"tensor_to_shape in {self.label}: expected a dim"
             checks.append(rt.AssertOp(size, "ge", 0, f"{what} of at least 0, got {{0}}"))
-            checks.append(rt.AssertOp(limit, "ge", size, f"{what} of at most {{0}}, got {{1}}"))
+            if shape.at_most is not None:
+                message = f"{what} of at most {{0}}, got {{1}}"
+                checks.append(rt.AssertOp(limit, "ge", size, message))
             if dim != size:
                 checks.append(rt.AssertOp(size, "eq", dim, f"{what} of {{1}}, got {{0}}"))
         self.current.add_ops([read, *checks])

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias, TypeVar
+from typing import TypeAlias
 
 from xdsl.dialects.builtin import FunctionType, TupleType
 from xdsl.ir import Block, Operation, SSAValue
@@ -14,30 +14,15 @@ from ...dialects.bounds import is_non_negative
 from ...dialects.diagnostics import Diagnostic
 from ...dialects.int_expr import ZERO, IntExpr, Sym
 from ...dialects.relax.symbols import dims_in
-from ...dialects.relax.tuple import Leaf, in_memory, leaves
+from ...dialects.relax.tuple import Leaf, in_memory, leaves, tensor_type
 from ...dialects.relax.types import tensors_in
 from ..equations import Equation
+from .destinations import destinations, stored
 
-Place = TypeVar("Place")
 ModuleCall: TypeAlias = (
     "relax.CallTIROp | relax.CallTIRInplaceOp | relax.CallKernelOp | relax.CallOp | relax.LoopOp"
 )
 """A call of a function of the module."""
-
-PRODUCERS = (
-    relax.CallTIROp,
-    relax.CallTIRInplaceOp,
-    relax.CallDPSPackedOp,
-    relax.CallOp,
-    relax.AllocTensorOp,
-    relax.CallPackedOp,
-    relax.CallPurePackedOp,
-    relax.IfOp,
-    relax.LoopOp,
-    relax.StringOp,
-)
-"""Operations that write their results into given memory."""
-
 
 _TAKE_NUMBERS = (
     relax.CallDPSPackedOp,
@@ -46,50 +31,6 @@ _TAKE_NUMBERS = (
     relax.CallPurePackedOp,
     relax.LoopOp,
 )
-
-
-def destinations(block: Block, value: SSAValue, places: Sequence[Place]) -> dict[Leaf, Place]:
-    """The tensors of `value`, the block's result, that can be computed directly in their `places`.
-
-    These are tensors, or sources of views, that operations of the block produce. All others, and
-    repeated ones, are copied.
-    """
-    found: dict[Leaf, Place] = {}
-    for own, place in zip(stored(value), places, strict=True):
-        for leaf in in_one_place(in_memory(own)[-1]):
-            owner = leaf[0].owner
-            if leaf in found or not isinstance(owner, PRODUCERS) or not _is_in(owner, block):
-                break
-            found[leaf] = place
-    return found
-
-
-def in_one_place(leaf: Leaf) -> Iterator[Leaf]:
-    """The tensor, and those that only a call in place uses to compute it."""
-    found: Leaf | None = leaf
-    while found is not None:
-        yield found
-        found = replaced(found)
-
-
-def replaced(leaf: Leaf) -> Leaf | None:
-    """The intermediate that a call in place replaces by this tensor, if nothing else uses it."""
-    owner = leaf[0].owner
-    if not isinstance(owner, relax.CallTIRInplaceOp) or owner.positions[leaf[1]] == -1:
-        return None
-    argument = owner.args[owner.positions[leaf[1]]]
-    (origin,) = leaves(argument)
-    is_intermediate = (
-        isinstance(argument.owner, PRODUCERS) and argument.owner.parent is owner.parent
-    )
-    is_only_used_here = origin[0] is argument and argument.has_one_use()
-    return origin if is_intermediate and is_only_used_here else None
-
-
-def _is_in(op: Operation, block: Block) -> bool:
-    """Whether the block runs the operation itself, or in a dataflow block."""
-    parent = op.parent_op()
-    return op.parent is block or (isinstance(parent, relax.DataflowOp) and parent.parent is block)
 
 
 @dataclass(frozen=True)
@@ -139,6 +80,12 @@ class FunctionMemory:
         """Checks of dims at entry."""
         self.sizes = read_sizes(func)
         """The symbols whose values the function reads from tensors."""
+        self.reads: list[rt.ReadSizesOp] = []
+        """The operations that read them."""
+        self.reported: list[rt.ReadSizesOp] = []
+        """Those that results depend on."""
+        self.declared = set(func.declared_symbols())
+        """The symbols that have values so far."""
         self.kept: dict[Leaf, list[int]] = {}
         """What registered functions return: the numbers of the results of unknown shape."""
         self.sized: dict[SSAValue, tir.BufferType] = {}
@@ -254,15 +201,6 @@ def read_sizes(func: relax.FuncOp) -> dict[str, IntExpr]:
     return found
 
 
-def in_place_of(leaf: Leaf) -> Leaf:
-    """The tensor whose memory calls of PrimFuncs have updated in place to compute this one."""
-    owner = leaf[0].owner
-    while isinstance(owner, relax.CallTIRInplaceOp) and owner.positions[leaf[1]] != -1:
-        leaf = leaves(owner.args[owner.positions[leaf[1]]])[0]
-        owner = leaf[0].owner
-    return leaf
-
-
 def written_parameters(func: relax.FuncOp, calls: Mapping[Operation, CallFacts]) -> set[Leaf]:
     """The tensors of parameters that calls of kernels change in place."""
     changed = {
@@ -276,16 +214,6 @@ def written_parameters(func: relax.FuncOp, calls: Mapping[Operation, CallFacts])
         if isinstance(op, relax.CallKernelOp):
             changed |= {in_memory(leaves(op.args[position])[0])[-1] for position in facts.written}
     return {leaf for param in func.params for leaf in leaves(param)} & changed
-
-
-def stored(value: SSAValue) -> list[Leaf]:
-    """The tensors of a value whose memory can be planned; of others the shape is unknown."""
-    return [leaf for leaf in leaves(value) if tensor_type(leaf).is_known]
-
-
-def tensor_type(leaf: Leaf) -> relax.TensorType:
-    """The type of one tensor."""
-    return tensors_in(leaf[0].type)[leaf[1]]
 
 
 def buffer_type(type_: relax.TensorType, subject: str) -> tir.BufferType:

@@ -27,7 +27,7 @@ from dataclasses import dataclass
 from typing import cast
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr, i8
+from xdsl.dialects.builtin import ModuleOp, i8
 from xdsl.ir import BlockArgument, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
@@ -113,11 +113,8 @@ def _slots_size(op: tir.AllocBufferOp) -> IntExpr:
 
 
 def _add_parameter(func: tir.PrimFuncOp, size: IntExpr) -> BlockArgument:
-    block = func.body.block
-    workspace = block.insert_arg(BufferType.of([size], i8), len(block.args))
-    name = workspace.name_hint = unique_name(WORKSPACE, set(func.names))
-    func.param_names = ArrayAttr([*func.param_names.data, StringAttr(name)])
-    return workspace
+    name = unique_name(WORKSPACE, func.names)
+    return func.insert_param(len(func.params), name, BufferType.of([size], i8))
 
 
 def _replace(op: tir.AllocBufferOp, workspace: BlockArgument, type_: BufferType) -> None:

@@ -54,6 +54,7 @@ from ..functions import (
     callees_first,
     functions_by_name,
     graph_functions,
+    has_own_memory,
     is_private,
     recursive_functions,
     unique_name,
@@ -140,7 +141,8 @@ def convert_relax_to_rt(module: ModuleOp) -> None:
         if isinstance(func, tir.PrimFuncOp):
             _add_entry(func, names)
         elif isinstance(func, relax.FuncOp):
-            _replace(func, names[name], facts, objects, name in recursive)
+            takes_memory = name in recursive or has_own_memory(func)
+            _replace(func, names[name], facts, objects, takes_memory)
 
 
 def _call_facts(

@@ -12,7 +12,7 @@ The block gets new loops over the part that one iteration of the loop produces o
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
@@ -251,7 +251,7 @@ def _apply(
             current = loop.body.block
             binding = binding + values.expr(loop.loop_var)
         bindings[position] = binding
-        if position in parts:
+        if position in parts and not part.is_inside:
             bounds += _bounds_of(axis, part, first if part.extent == ONE else binding, ranges)
     insert_before(block, current, before if current is place else None)
     moved = [tir.Axis(a.kind, a.min, a.extent, bindings[i]) for i, a in enumerate(axes)]
@@ -269,7 +269,7 @@ def _without_unit_loops(
     start = simplify(part.min, ranges)
     fixed = fixed_values(start, ranges)
     moved = start.substitute(fixed)
-    is_inside = not _bounds_of(axis, RequiredRange(moved, part.extent), moved, ranges)
+    is_inside = part.is_inside or not _bounds_of(axis, replace(part, min=moved), moved, ranges)
     return moved if is_inside or start.as_atom in fixed else start
 
 

@@ -25,6 +25,7 @@ from .primitives.schedule import Schedule
 from .primitives.trace import Trace
 from .rules.attention import tile_attention
 from .rules.block_products import tile_block_products
+from .rules.channels_last import lay_out_channels_last
 from .rules.column_reductions import stream_products, vectorize_column_reductions
 from .rules.contraction import tile_contractions
 from .rules.lanes import vectorize_nests
@@ -43,6 +44,7 @@ from .rules.winograd import tile_winograd
 Rule = Callable[[Schedule, tir.PrimFuncOp, Target], None]
 
 RULES: dict[str, Rule] = {
+    "channels-last": lay_out_channels_last,
     "attention": tile_attention,
     "block-products": tile_block_products,
     "split-reductions": split_long_reductions,

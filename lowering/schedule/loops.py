@@ -112,13 +112,14 @@ def fuse(loops: Sequence[tir.ForOp], preserve_unit_iters: bool = True) -> tir.Fo
         total = total * size
     name = "_".join(loop.loop_var.name_hint or "i" for loop in loops) + "_fused"
     made = new_loops([name], [total], values)
-    rest = values.expr(made[0].loop_var)
+    number, inner = values.expr(made[0].loop_var), ONE
     meanings: list[IntExpr] = []
     for loop, size in list(zip(loops, sizes, strict=True))[::-1]:
-        digit = rest if loop is loops[0] else rest % size
-        rest = rest // size
-        if size == ONE and not preserve_unit_iters:
+        is_first = loop is loops[0]
+        digit = (number if is_first else number % (size * inner)) // inner
+        if size == ONE and not (is_first and preserve_unit_iters):
             digit = ZERO
+        inner = inner * size
         meanings.insert(0, values.rebase(loop.min.data, loop.operands_) + digit)
     _replace(loops, made, meanings, values)
     return made[0]

@@ -18,7 +18,7 @@ from ...dialects import tir
 from ...dialects.int_expr import ZERO, IntExpr
 from ...dialects.nesting import ancestors
 from ...dialects.sym import Values, exprs_of
-from ...dialects.tir.regions import EXPLICIT, infer_regions
+from ...dialects.tir.regions import EXPLICIT, explicit_regions, infer_regions
 from .annotations import annotate
 from .blocks import ScheduleError
 from .loop_checks import loop_text
@@ -42,7 +42,21 @@ def decompose_reduction(block: tir.BlockOp, loop: tir.ForOp) -> tir.BlockOp:
     init.detach()
     init.erase()
     refresh_around([new, block])
+    _read_results_first(block)
     return new
+
+
+def _read_results_first(block: tir.BlockOp) -> None:
+    """Declare the reads of a block's own results, which it now starts from, before the others."""
+    reads, writes = block.regions_of("reads"), block.regions_of("writes")
+    own = [r for r in reads if r.buffer in block.write_buffers]
+    order = [*own, *(r for r in reads if r not in own)]
+    if order != reads and not explicit_regions(block, "reads"):
+        values = Values()
+        for value in block.numbering():
+            values.expr(value)
+        bounds = [(b.lhs.data, b.rhs.data) for b in block.predicates.data]
+        replace_header(block, axes_of(block), values, order, writes, bounds)
 
 
 def _verified(block: tir.BlockOp, loop: tir.ForOp) -> tuple[tir.InitOp, list[tir.ForOp]]:

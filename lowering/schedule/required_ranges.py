@@ -5,8 +5,8 @@ Operands are complete if reductions end within the iteration and every element o
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from math import prod
 
 from xdsl.ir import Block, Operation
@@ -19,17 +19,21 @@ from ...dialects.sym import Values, exprs_of
 from ...dialects.tir.ranges import ranges_of
 from ...dialects.tir.regions import infer_regions
 from ...dialects.tir.verify_access import buffer_text, uncovered_axis
-from ..analysis.iter_map import is_bijective, used_in
+from ..analysis.iter_map import fills, is_box, used_in
 from .blocks import ScheduleError, loaded_buffers, stored_buffers, uses_of
 from .iterator_map import IteratorMap
 
 
 @dataclass(frozen=True)
 class RequiredRange:
-    """The values ``[min, min + extent)`` of an axis, over values outside of the new loops."""
+    """The values ``[min, min + extent)`` of an axis, over values outside of the new loops.
+
+    `is_inside` says that they are in the range of the axis, whatever is known of symbols.
+    """
 
     min: IntExpr
     extent: IntExpr
+    is_inside: bool = field(default=False, compare=False)
 
 
 def required_ranges(
@@ -55,11 +59,13 @@ def required_ranges(
             raise ScheduleError(
                 f"expected {buffer_text(buffer)} to be stored to in the loop only", block
             )
+        is_exact = True
         for store in uses.stores:
             iterators = _verify_complete(store, loop, statement)
             _verify_exact(store, iterators, regions[buffer], values)
+            is_exact = is_exact and not any(b.predicates.data for b in iterators.blocks)
         for load in [op for op in uses.loads if block in ancestors(op)]:
-            told.append(_add_parts(parts, block, load, regions[buffer], values))
+            told.append(_add_parts(parts, block, load, regions[buffer], values, is_exact))
     if not any(axes >= set().union(*told) for axes in told):
         raise ScheduleError(
             f"expected {where} to load at the same axes all that the loop stores in parts: "
@@ -75,8 +81,12 @@ def _add_parts(
     load: tir.LoadOp,
     region: tir.BufferRegion,
     values: Values,
+    is_exact: bool,
 ) -> set[int]:
-    """Add the ranges of axes for a load; returns the axes with partial ranges."""
+    """Add the ranges of axes for a load; returns the axes with partial ranges.
+
+    `is_exact` says that all of the region is stored.
+    """
     type_ = load.buffer.type
     assert isinstance(type_, tir.BufferType)
     name, partial = buffer_text(load.buffer), set[int]()
@@ -97,6 +107,8 @@ def _add_parts(
         whole = RequiredRange(bounds.min.data, bounds.extent.data)
         stored = RequiredRange(stored.min * size, stored.extent * size)
         part = _within(stored, whole, values)
+        if is_exact and part is stored and whole.extent == dim * size:
+            part = replace(part, is_inside=True)
         is_spatial = block.axis_kinds[axis] == "spatial"
         if not is_spatial and part != whole and not _is_continued(block, part, whole, values):
             raise ScheduleError(f"{message}, its reductions over all of it", block)
@@ -230,22 +242,18 @@ def _complete_digits(
         expect(is_plain, f"predicates of {_name(block)} to keep axes in range only")
     spatial = iterators.stored(store)
     inside = {a: e for a, e in iterators.extents.items() if a in iterators.inside}
-    groups = [inside] if is_shared else [iterators.extents, inside]
-    is_box = all(
-        _are_independent(spatial, group) and all(is_bijective(b, group) for b in spatial)
-        for group in groups
+    assert isinstance(store.buffer.type, tir.BufferType)
+    is_whole = is_box(spatial, inside) and (
+        is_shared
+        or is_box(spatial, iterators.extents)
+        or fills(spatial, iterators.extents, store.buffer.type.dims)
     )
-    expect(is_box, f"{name} to store a box of {buffer} in each iteration of the loop")
+    expect(is_whole, f"{name} to store a box of {buffer} in each iteration of the loop")
     return iterators
 
 
 def _name(block: tir.BlockOp) -> str:
     return f"block '{block.block_name.data}'"
-
-
-def _are_independent(exprs: Sequence[IntExpr], extents: Mapping[Atom, IntExpr]) -> bool:
-    used = [a for e in exprs for a in used_in(e, extents)]
-    return len(used) == len(set(used))
 
 
 def keeps_in_range(writer: tir.BlockOp) -> bool:

@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import IndexType
+from xdsl.dialects.builtin import IndexType, StringAttr
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from ...dialects import tir
@@ -27,11 +27,13 @@ from ...dialects.sym import exprs_of
 from ..analysis.reductions import Accumulation, identity
 from ..scope import Bound
 from .blocks import ScheduleError, blocks_in, function_of, loops_around, perfect_nest
+from .copy_block import new_scratch
 from .copy_scalars import ScalarCopier
 from .index_values import is_certain
 from .loop_checks import loop_text
 from .new_block import NewBlock, take_over
 from .reducer import Reducer, reducer_of
+from .reduction_checks import verify_starts_once
 from .regions import refresh_around
 
 
@@ -58,7 +60,7 @@ def rfactor(loop: tir.ForOp, factor_axis: int = 0) -> tir.BlockOp:
     Raises ScheduleError for other loops and blocks, before any change.
     """
     plan = _plan(loop, factor_axis)
-    partial = [_allocate(u.buffer, plan) for u in reversed(plan.reducer.updates)][::-1]
+    partial = [_allocate(u.buffer, plan) for u in plan.reducer.updates]
     made = _partial_block(plan, partial)
     loops = {op: _copy_of(op) for op in plan.loops if op is loop or op in plan.spatial}
     final = _final_block(plan, partial, loops)
@@ -107,6 +109,7 @@ def _plan(loop: tir.ForOp, factor_axis: int) -> _Plan:
                 f"got {op.kind.data}",
                 op,
             )
+    verify_starts_once(block, reduce)
     reducer = reducer_of(block)
     rank = len(reducer.updates[0].store.indices)
     position = factor_axis + rank + 1 if factor_axis < 0 else factor_axis
@@ -130,21 +133,20 @@ def _loops_bound_to(block: tir.BlockOp, loops: Sequence[tir.ForOp], kind: str) -
 
 
 def _allocate(buffer: SSAValue, plan: _Plan) -> SSAValue:
-    """Allocate the partial results of a buffer next to its allocation."""
+    """Allocate the partial results of a buffer in the block of its allocation."""
     type_ = buffer.type
     assert isinstance(type_, tir.BufferType)
     dims = list(type_.dims)
     dims.insert(plan.position, plan.loop.extent.data)
-    name = f"{buffer.name_hint or 'buffer'}_rf"
-    alloc = tir.AllocBufferOp(tir.BufferType.of(dims, type_.element_type), name)
-    alloc.result.name_hint = name
     outer = [p for p in ancestors(plan.block) if isinstance(p, tir.BlockOp)]
     parent = outer[-1].body.block if outer else function_of(plan.block).body.block
     if isinstance(buffer.owner, tir.AllocBufferOp) and buffer.owner.parent is not None:
         parent = buffer.owner.parent
-    assert parent.first_op is not None
-    parent.insert_op_before(alloc, parent.first_op)
-    return alloc.result
+    name = f"{buffer.name_hint or 'buffer'}_rf"
+    made = new_scratch(name, dims, buffer, "global", parent)
+    assert isinstance(made.owner, tir.AllocBufferOp)
+    made.owner.buffer_name = StringAttr(name)
+    return made
 
 
 def _copy_of(loop: tir.ForOp) -> tir.ForOp:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...names import known, resolve
+from ...name_lookup import known, resolve
 
 __path__: list[str] = []
 """Modules below this one, such as `dynamo`, are those of the table of names."""

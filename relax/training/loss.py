@@ -12,8 +12,8 @@ from typing import Any
 
 from ...builder import op
 from ...builder.block_builder import BlockBuilder
+from ...ir.base_function import BaseFunc
 from ...ir.expr import Var
-from ...ir.function import BaseFunc
 from ...ir.struct_info import TensorStructInfo
 
 REDUCTIONS = ("mean", "sum", "none")

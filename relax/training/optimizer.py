@@ -22,9 +22,9 @@ import numpy as np
 from ...builder import op
 from ...builder.block_builder import BlockBuilder
 from ...dialects.dtypes import is_float
+from ...ir.base_function import BaseFunc
 from ...ir.expr import Constant, TupleGetItem, Var
 from ...ir.expr import Tuple as RelaxTuple
-from ...ir.function import BaseFunc
 from ...ir.struct_info import TensorStructInfo, TupleStructInfo
 from ...runtime.dtype import to_bfloat16
 from ...runtime.tensor import Tensor, from_numpy

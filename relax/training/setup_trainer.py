@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-from ...ir.function import BaseFunc, Function
+from ...ir.base_function import BaseFunc
+from ...ir.function import Function
 from ...ir.module import IRModule
 from ...ir.struct_info import TupleStructInfo
 from ...ir.transform import Pass, PassContext, PassInfo

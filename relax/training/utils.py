@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...dialects.relax import FuncOp
-from ...ir.function import BaseFunc
+from ...ir.base_function import BaseFunc
 from ...ir.kernel_gradients import register_te_gradient as register_te_gradient
 from ...ir.module import IRModule
 from ...ir.transform import Pass, PassContext, PassInfo

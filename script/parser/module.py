@@ -13,6 +13,7 @@ from ...dialects import relax, tir
 from ...dialects.diagnostics import Diagnostic, verify
 from ...dialects.relax import TensorData
 from ...lowering.verify_calls import verify_calls
+from ...te.arithmetic import symbol
 from ...te.attributes import dictionary
 from ..errors import ScriptError, Source
 from ..namespace import ScriptName
@@ -257,7 +258,7 @@ def _syntax_tree(text: str, filename: str) -> ast.Module:
 
 
 def _with_imports(tree: ast.Module, python: Mapping[str, Any]) -> dict[str, Any]:
-    """The names around a text, with the script namespaces that it imports."""
+    """The names around a text: script namespaces that it imports, numbers and symbols."""
     names = dict(python)
     spaces = {"tir": "T", "tirx": "T", "relax": "R", "ir": "I"}
     for node in tree.body:
@@ -267,4 +268,15 @@ def _with_imports(tree: ast.Module, python: Mapping[str, Any]) -> dict[str, Any]
                     names[alias.asname or alias.name] = ScriptName(spaces[alias.name])
         elif isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant):
             names |= {t.id: node.value.value for t in node.targets if isinstance(t, ast.Name)}
+        elif isinstance(node, ast.Assign) and _is_type_variable(node.value):
+            names |= {t.id: symbol(t.id) for t in node.targets if isinstance(t, ast.Name)}
     return names
+
+
+def _is_type_variable(node: ast.expr) -> bool:
+    """Whether a value is ``TypeVar("n")``, which TVM's newest scripts declare symbols with."""
+    match node:
+        case ast.Call(func=ast.Name(id="TypeVar"), args=[ast.Constant(value=str())]):
+            return True
+        case _:
+            return False

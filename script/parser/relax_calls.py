@@ -7,19 +7,18 @@ from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any, cast
 
-from xdsl.dialects.builtin import TupleType
-from xdsl.ir import Attribute, SSAValue
+from xdsl.dialects.builtin import TupleType, UnitAttr
+from xdsl.ir import Operation, SSAValue
 
 from ...dialects import relax
+from ...dialects.attributes import RECOMPUTED
 from ...dialects.diagnostics import suggestion
 from ...dialects.dtypes import DTYPES
-from ...dialects.int_expr import IntExpr, Sym
-from ...dialects.relax.symbols import paired_dims
-from ...dialects.relax.type_relations import forget_symbols
 from ...ir.call_parts import GlobalVar, graph_call
 from ...ir.operators import attribute_value, constant_data, default_dtype
 from ...lowering.graph.lower_prims import number_tensor, result_of
-from ...lowering.substitute import substituted
+from .own_function import OwnFunction
+from .relax_closures import ClosureParser, result_type
 from .relax_dps import DPSCallParser
 from .relax_kernels import KernelParser
 from .relax_loops import LoopParser
@@ -39,9 +38,10 @@ class CallParser:
         self.exprs = function.exprs
         self.macros = MacroCallParser(function)
         self.dps = dps = DPSCallParser(function)
-        shapes = ShapeCallParser(function)
+        self.shapes = shapes = ShapeCallParser(function)
         self.number = shapes.number
         effects = PackedCallParser(function, dps)
+        self.closures = ClosureParser(function, dps)
         self._handlers: dict[str, Callable[[ast.Call], SSAValue]] = {
             "R.call_tir": dps.call_tir,
             "R.call_tir_inplace": dps.call_tir_inplace,
@@ -58,7 +58,13 @@ class CallParser:
             "R.builtin.alloc_tensor": dps.alloc_tensor,
             "R.const": self._const,
             "R.emit_te": KernelParser(function).emit_te,
+            "R.emit_with_sinfo": self._call_of_name,
+            "R.emit_with_ty": self._call_of_name,
+            "R.grad.recomputed": self._recomputed,
             "R.loop": LoopParser(function, dps).loop,
+            "R.invoke_closure": self.closures.invoke_closure,
+            "R.invoke_pure_closure": self.closures.invoke_closure,
+            "R.make_closure": self.closures.make_closure,
             "R.match_cast": shapes.match_cast,
             "R.prim_to_tensor": shapes.prim_to_tensor,
             "R.prim_value": shapes.prim_value,
@@ -81,7 +87,7 @@ class CallParser:
     def _call(self, node: ast.Call) -> SSAValue:
         local = self._local_function(node.func)
         if local is not None:
-            return self._invoke(node, local)
+            return self._invoke(node, *local)
         sibling = self._sibling(node.func)
         if sibling is not None:
             return self._call_function(node, sibling)
@@ -112,6 +118,21 @@ class CallParser:
             f"expected an operator or function of Relax, got '{shown}'{suggestion(shown, known)}",
         )
 
+    def _call_of_name(self, node: ast.Call) -> SSAValue:
+        """``R.emit_with_ty("relax.add", (x, y), (type,))``, which TVM prints: a call by name."""
+        match node:
+            case ast.Call(
+                func=ast.Attribute(value=func),
+                args=[ast.Constant(value=str(name)), ast.Tuple(elts=args), _],
+                keywords=[],
+            ):
+                for part in name.removeprefix("relax.").split("."):
+                    func = ast.copy_location(ast.Attribute(func, part, ast.Load()), node.func)
+                return self._call(ast.copy_location(ast.Call(func, args, []), node))
+            case _:
+                pass
+        raise self.function.error(node, "expected R.emit_with_ty(name, (arguments), (types))")
+
     def _sibling(self, node: ast.expr) -> str | None:
         if isinstance(node, ast.Attribute) and self.function.is_module_name(node.value):
             return node.attr
@@ -126,24 +147,21 @@ class CallParser:
         found = self.function.scope.python.get(node.id) if isinstance(node, ast.Name) else None
         return found if isinstance(found, GlobalVar) else None
 
-    def _local_function(self, node: ast.expr) -> SSAValue | None:
-        """The function value that a name is bound to, if it is one."""
+    def _local_function(self, node: ast.expr) -> tuple[SSAValue, AbstractSet[str]] | None:
+        """The function value that a name is bound to, if it is one, and the symbols around it."""
         if not isinstance(node, ast.Name):
             return None
         found = self.function.bound(node.id)
+        if isinstance(found, OwnFunction):
+            return found.value, found.around
         is_function = isinstance(getattr(found, "type", None), relax.FuncType)
-        return found if is_function else None
+        return (found, self.function.declared) if is_function else None
 
-    def _invoke(self, node: ast.Call, function: SSAValue) -> SSAValue:
-        type_ = function.type
-        assert isinstance(type_, relax.FuncType)
+    def _invoke(self, node: ast.Call, function: SSAValue, around: AbstractSet[str]) -> SSAValue:
+        if node.keywords:
+            raise self.function.error(node, "expected arguments of a local function by position")
         args = [self.function.value(a) for a in node.args]
-        params = type_.params.data
-        if len(args) != len(params) or node.keywords:
-            count = len(args) + len(node.keywords)
-            raise self.function.error(node, f"expected {len(params)} arguments, got {count}")
-        result = _result_type(params, args, type_.result, self.function.declared)
-        return self.function.emit(relax.InvokeOp(function, args, result), node)
+        return self.closures.invoke(node, function, args, around)
 
     def _call_function(self, node: ast.Call, name: str) -> SSAValue:
         signature = self.function.signature_of(name)
@@ -160,9 +178,7 @@ class CallParser:
             raise self.function.error(
                 node, f"'{name}' expects {len(params)} arguments, got {count}"
             )
-        return self.function.emit(
-            relax.CallOp(name, args, _result_type(params, args, result)), node
-        )
+        return self.function.emit(relax.CallOp(name, args, result_type(params, args, result)), node)
 
     def _tuple(self, node: ast.Call) -> SSAValue:
         return self.function.value(ast.copy_location(ast.Tuple(node.args, ast.Load()), node))
@@ -172,6 +188,16 @@ class CallParser:
             raise self.function.error(node, "expected R.TupleGetItem(value, index)")
         place = ast.Subscript(node.args[0], node.args[1], ast.Load())
         return self.function.value(ast.copy_location(place, node))
+
+    def _recomputed(self, node: ast.Call) -> SSAValue:
+        """``R.grad.recomputed(R.exp(x))``, which is not merged with an earlier ``R.exp(x)``."""
+        if len(node.args) != 1 or node.keywords or isinstance(node.args[0], ast.Name):
+            shown = f"'{ast.unparse(node)}'"
+            raise self.function.error(node, f"expected R.grad.recomputed(call), got {shown}")
+        value = self.function.value(node.args[0])
+        assert isinstance(value.owner, Operation)
+        value.owner.attributes[RECOMPUTED] = UnitAttr()
+        return value
 
     def _const(self, node: ast.Call) -> SSAValue:
         given = dict(zip(("value", "dtype"), node.args, strict=False))
@@ -203,6 +229,11 @@ class CallParser:
         attributes = {
             n: self._attribute(given[n]) for n in operator.attribute_names() if n in given
         }
+        for key, value in attributes.items():
+            if isinstance(getattr(value, "type", None), relax.ShapeType):
+                attributes[key] = dims = self.shapes.named_dims(value, node)
+                if name == "relax.reshape":
+                    operands = [self.shapes.with_elements(operands[0], dims, node)]
         return self.operator(node, name, operands, attributes)
 
     def _operands(
@@ -245,14 +276,19 @@ class CallParser:
         return ast.unparse(node) if isinstance(node, ast.Lambda) else None
 
     def operator(
-        self, node: ast.AST, name: str, operands: Sequence[SSAValue], attributes: dict[str, Any]
+        self,
+        node: ast.AST,
+        name: str,
+        operands: Sequence[SSAValue],
+        attributes: dict[str, Any],
+        given: Sequence[SSAValue | None] | None = None,
     ) -> SSAValue:
-        """An operator applied to values."""
+        """An operator applied to values; `given` has None for numbers among them."""
         kept = {k: v for k, v in attributes.items() if v is not None}
         with self.function.scope.source.reporting(node):
             values = [number_tensor(v, lambda op: self.function.emit(op, node)) for v in operands]
             made = relax.OPERATORS[name].of(values, kept)
-            result = result_of(made, operands)
+            result = result_of(made, operands if given is None else given)
             if result is not made:
                 self.function.emit(made, node)
             return self.function.emit(result, node)
@@ -260,21 +296,3 @@ class CallParser:
 
 def _default_dtype(value: Any) -> str:
     return str(value.dtype) if hasattr(value, "dtype") else default_dtype(value)
-
-
-def _result_type(
-    params: Sequence[Attribute],
-    args: Sequence[SSAValue],
-    result: Attribute,
-    outer: AbstractSet[str] = frozenset(),
-) -> Attribute:
-    """The type of a call's result: the callee's, with its symbols as they are at this call.
-
-    The `outer` symbols, of a function around the callee, are what they are.
-    """
-    found: dict[str, IntExpr] = {}
-    for param, arg in zip(params, args, strict=True):
-        for dim, actual in paired_dims(param, arg.type):
-            if isinstance(atom := dim.as_atom, Sym) and atom.name not in outer:
-                found.setdefault(atom.name, actual)
-    return substituted(forget_symbols(result, found.keys() | outer), found)

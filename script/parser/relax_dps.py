@@ -55,9 +55,10 @@ class DPSCallParser:
 
     def _kernel(self, node: ast.Call, given: dict[str, ast.expr]) -> SSAValue:
         callee, is_sibling = self.callee(node, given.get("func"))
-        elements = self._listed(given.get("args"))
+        elements = self.listed(given.get("args"))
         numbers = [n for n in elements if self._is_number(n)] if is_sibling else []
-        values = {n: self.function.value(n) for n in elements if n not in numbers}
+        floats = "float32" if is_sibling else None
+        values = {n: self.argument(n, floats) for n in elements if n not in numbers}
         if any(isinstance(v.type, PrimType) for v in values.values()):
             # Scalars of unknown value keep the order of parameters, so integers are values too.
             values |= {n: self._prim_value(n) for n in numbers}
@@ -108,7 +109,8 @@ class DPSCallParser:
             raise self.function.error(
                 given["inplace_indices"], "expected integers as inplace_indices"
             )
-        args, type_ = self._tensors(given.get("args")), self._out_type(node, given)
+        args = [self.argument(n, "float32") for n in self.listed(given.get("args"))]
+        type_ = self._out_type(node, given)
         variables = self._tir_vars(given.get("tir_vars"))
         op = relax.CallTIRInplaceOp(callee, args, positions, type_, variables)
         return self.function.emit(op, node)
@@ -121,15 +123,20 @@ class DPSCallParser:
         """The name of what is called, the arguments, and the type of the result."""
         given = self._arguments(node, ("func", "args", "out_sinfo"))
         callee, _ = self.callee(node, given.get("func"))
-        args = [self.argument(n) for n in self._listed(given.get("args"))]
+        args = [self.argument(n) for n in self.listed(given.get("args"))]
         return callee, args, self._out_type(node, given)
 
-    def argument(self, node: ast.expr) -> SSAValue:
-        """An argument of a registered function; a number is one of the graph, and no tensor."""
-        if self.function.is_number(node):
-            op = prim_op(self.exprs.eval(node), None, lambda op: self.function.emit(op, node))
-            return self.function.emit(op, node)
-        return self.function.value(node)
+    def argument(self, node: ast.expr, floats: str | None = None) -> SSAValue:
+        """An argument of a function; a number is one of the graph, and no tensor.
+
+        `floats` is the dtype of Python's floats: float32 for kernels, float64 without.
+        """
+        if not self.function.is_number(node):
+            return self.function.value(node)
+        found = self.exprs.eval(node)
+        dtype = floats if isinstance(found, float) else None
+        op = prim_op(found, dtype, lambda op: self.function.emit(op, node))
+        return self.function.emit(op, node)
 
     def alloc_tensor(self, node: ast.Call) -> SSAValue:
         """``R.alloc_tensor((1, 128), dtype="float32")``."""
@@ -155,7 +162,7 @@ class DPSCallParser:
         """
         given = self._arguments(node, ("func", "args"))
         callee, _ = self.callee(node, given.get("func"))
-        elements = self._listed(given.get("args"))
+        elements = self.listed(given.get("args"))
         if not elements:
             raise self.function.error(node, "expected a PrimFunc of the module and its arguments")
         args = [self.function.value(n) for n in elements[:-1]]
@@ -201,10 +208,7 @@ class DPSCallParser:
             )
         return given
 
-    def _tensors(self, node: ast.expr | None) -> list[SSAValue]:
-        return [self.function.value(n) for n in self._listed(node)]
-
-    def _listed(self, node: ast.expr | None) -> list[ast.expr]:
+    def listed(self, node: ast.expr | None) -> list[ast.expr]:
         """The arguments that a tuple has, also as ``R.tuple(x, y)``, or the only one."""
         if isinstance(node, ast.Call) and self.function.path(node) == "R.tuple":
             return node.args

@@ -12,11 +12,13 @@ from ...dialects import relax
 from ...dialects.parameters import value_hint
 from ...dialects.relax.symbols import determined_symbols
 from ...dialects.relax.type_relations import forget_symbols, says_less
+from ...dialects.relax.types import tensors_in
 from ...te.arithmetic import Index, dim_expr, symbol
 from ...te.attributes import dictionary
 from ..printer.metadata import KEY
 from .annotations import names_in, parameters_of
 from .buffers import describe_statement
+from .own_function import OwnFunction
 from .prim_func import is_symbol
 from .relax_control import RETURN, ControlParser
 from .relax_reader import (
@@ -94,34 +96,50 @@ class RelaxFuncParser(RelaxReader):
     def parse_local(self, outer: RelaxFuncParser, pure: bool) -> relax.LocalFuncOp:
         """The function as a value of the function around it, whose variables it may use."""
         self.declared = set(outer.declared)
-        type_, names = self._body()
+        type_, names = self._body(pure)
         attrs = DictionaryAttr(self.attrs) if self.attrs else None
         region = Region(self.block)
         return relax.LocalFuncOp(self.node.name, names, type_, region, not pure, attrs)
 
-    def _body(self) -> tuple[Attribute, list[str]]:
-        """Read all of it; the type that callers see of the result, and the parameters' names."""
+    def _body(self, pure: bool | None = None) -> tuple[Attribute, list[str]]:
+        """Read all of it; the type that callers see of the result, and the parameters' names.
+
+        A local function, which is `pure` or is not, may call itself.
+        """
         with self.scope.nested():
             types, result = self.signature()
             self.block = Block(arg_types=types)
-            self.declared |= set(determined_symbols(types))
+            own = OwnFunction(
+                self.scope.source, self.node, self.block, types, result, bool(pure), self.declared
+            )
+            if pure is not None:
+                self.scope.bind(self.node.name, own)
+            self.declared = self.declared.union(determined_symbols(types))
             known = set(self.declared)
             for parameter, arg in zip(self.node.args.args, self.block.args, strict=True):
                 arg.name_hint = value_hint(parameter.arg)
                 self.scope.bind(parameter.arg, arg)
             for statement in self.node.body:
                 self.statement(statement)
-            value = self._returned(result)
+            value = self._returned(result, own.op is not None)
             self.add(relax.func.ReturnOp(value), self.node)
-        return forget_symbols(value.type, known), [a.arg for a in self.node.args.args]
+        names = [a.arg for a in self.node.args.args]
+        if own.op is not None:
+            return own.op.result.type.result, names
+        return forget_symbols(value.type, known), names
 
-    def _returned(self, annotated: Attribute | None) -> SSAValue:
+    def _returned(self, annotated: Attribute | None, is_required: bool) -> SSAValue:
         value = self.returned
         if value is None:
             raise self.error(self.node, f"expected '{self.node.name}' to return a value")
         if annotated is not None and not says_less(annotated, value.type):
             assert self.node.returns is not None
+            is_known = all(t.is_known for t in tensors_in(annotated))
+            if is_known and self._is_refined(annotated, value.type):
+                return self.emit(relax.MatchCastOp(value, annotated), self.node.returns)
             message = f"expected '{self.node.name}' to return {annotated}, got {value.type}"
+            if is_required:
+                raise self.error(self.node.returns, message)
             self.scope.source.warn(self.node.returns, message)
         return value
 

@@ -5,11 +5,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 
 from ...dialects import relax
+from ...dialects.int_expr import IntExpr, sym
+from ...dialects.relax.operators.reshaping import product
 from ...dialects.relax.symbols import determined_symbols
 from ...ir.operators import prim_op
+from ...lowering.functions import unique_name
 from ...lowering.graph.lower_prims import number_tensor
 from ...te.arithmetic import Binary, dim_expr
 from ...te.expr import Imm, PrimExpr
@@ -31,6 +34,8 @@ class ShapeCallParser:
 
     def __init__(self, function: RelaxReader):
         self.function = function
+        self.named: dict[tuple[SSAValue, Block], tuple[IntExpr, ...]] = {}
+        """The symbols of shapes that only the running program knows, in each block."""
 
     def match_cast(self, node: ast.Call) -> SSAValue:
         """``R.match_cast(x, R.Tensor((n, m), "float32"))``."""
@@ -56,10 +61,46 @@ class ShapeCallParser:
         return self.function.emit(relax.TensorToPrimOp(self.function.value(value)), node)
 
     def tensor_to_shape(self, node: ast.Call) -> SSAValue:
-        """``R.tensor_to_shape(t, at_most=[n])``."""
-        value, limits = self._arguments(node, ("expr", "at_most"))
-        operand, dims = self.function.value(value), self.function.annotations.dims(limits)
+        """``R.tensor_to_shape(t, at_most=[n])``, or without limits."""
+        has_limits = len(node.args) + len(node.keywords) > 1
+        value, *limits = self._arguments(node, ("expr", "at_most") if has_limits else ("expr",))
+        operand = self.function.value(value)
+        dims = self.function.annotations.dims(limits[0]) if limits else None
         return self.function.emit(relax.TensorToShapeOp(operand, dims), node)
+
+    def named_dims(self, shape: SSAValue, node: ast.AST) -> tuple[IntExpr, ...]:
+        """The dims of a shape that only the running program knows, as new symbols.
+
+        Raises ScriptError for a shape of unknown rank.
+        """
+        function, type_ = self.function, shape.type
+        assert isinstance(type_, relax.ShapeType)
+        if type_.rank is None:
+            raise function.error(node, f"expected a shape of known rank, got {type_}")
+        if (shape, function.block) not in self.named:
+            stem = shape.name_hint or "dim"
+            dims: list[IntExpr] = []
+            for i in range(type_.rank):
+                name = unique_name(f"{stem}_{i}", function.declared)
+                function.declared.add(name)
+                dims.append(sym(name))
+            function.emit(relax.MatchCastOp(shape, relax.ShapeType.of(dims)), node)
+            self.named[shape, function.block] = tuple(dims)
+        return self.named[shape, function.block]
+
+    def with_elements(self, value: SSAValue, dims: Sequence[IntExpr], node: ast.AST) -> SSAValue:
+        """A tensor for a reshape to these dims, whose number of elements is checked."""
+        type_ = value.type
+        if not isinstance(type_, relax.TensorType) or type_.dims is None:
+            return value
+        whole, wanted = product(type_.dims), product(dims)
+        if whole == wanted:
+            return value
+        flat = self.function.emit(
+            relax.OPERATORS["relax.reshape"].of([value], {"shape": (whole,)}), node
+        )
+        cast_ = relax.MatchCastOp(flat, relax.TensorType.of([wanted], type_.known_element))
+        return self.function.emit(cast_, node)
 
     def shape(self, node: ast.Call) -> SSAValue:
         """``R.shape([n, 4])``."""

@@ -8,14 +8,13 @@ from typing import Any
 from xdsl.ir import SSAValue
 
 from ...dialects import relax
-from ...dialects.relax.prim_values import is_open
-from ...dialects.relax.types import tensors_in
 from ...ir.expr import Constant, owner_of
-from ...ir.operators import constant_data as constant_data
+from ...ir.operators import is_number, number_data
 from ...te.expr import PrimExpr
 from ..errors import ScriptError
 from ..namespace import ScriptName
 from .buffers import describe_value
+from .own_function import OwnFunction
 from .relax_calls import CallParser
 from .relax_reader import NotOutput, RelaxReader
 
@@ -54,6 +53,8 @@ class ValueParser:
         found = self._value_or_number(node)
         if isinstance(found, SSAValue):
             return found  # pyright: ignore[reportUnknownVariableType]
+        if isinstance(found, OwnFunction):
+            return found.value
         if isinstance(found, Constant):
             return self.function.constant(owner_of(found, relax.ConstantOp).value.data, node)
         if isinstance(found, PrimExpr):
@@ -91,19 +92,14 @@ class ValueParser:
                 return self.exprs.eval(node)
 
     def _binary(self, node: ast.expr, left: ast.expr, right: ast.expr, name: str) -> Any:
-        """An operator of two values, of which one may be a number that takes the other's dtype.
-
-        Beside a scalar it is a scalar.
-        """
+        """An operator of two values, of which one may be a number that takes the other's dtype."""
         lhs, rhs = self._value_or_number(left), self._value_or_number(right)
         if not isinstance(lhs, SSAValue) and not isinstance(rhs, SSAValue):
             return self.exprs.eval(node)
         operands = [self._operand(left, lhs, rhs), self._operand(right, rhs, lhs)]
-        result = self.calls.operator(node, name, operands, {})
-        others = [value.type for value in (lhs, rhs) if isinstance(value, SSAValue)]  # pyright: ignore[reportUnknownVariableType, reportUnknownMemberType]
-        is_scalar = len(others) == 1 and is_open(others[0])  # pyright: ignore[reportUnknownArgumentType]
-        is_tensor = is_scalar and isinstance(result.type, relax.TensorType)
-        return self.function.emit(relax.TensorToPrimOp(result), node) if is_tensor else result
+        sides: list[Any] = [lhs, rhs]
+        given = [None if is_number(v) else o for v, o in zip(sides, operands, strict=True)]
+        return self.calls.operator(node, name, operands, {}, given)
 
     def _negative(self, node: ast.expr, operand: ast.expr) -> Any:
         value = self._value_or_number(operand)
@@ -113,11 +109,10 @@ class ValueParser:
         return self.calls.operator(node, "relax.negative", operands, {})
 
     def _operand(self, node: ast.expr, value: Any, other: Any) -> SSAValue:
-        if not isinstance(value, bool | int | float):
-            return self.value(node) if not isinstance(value, SSAValue) else value  # pyright: ignore[reportUnknownVariableType]
-        tensors = tensors_in(other.type)
-        dtype = (tensors[0].dtype if tensors else None) or "float32"
-        return self.function.constant(constant_data(value, dtype), node)
+        if is_number(value):
+            with self.function.scope.source.reporting(node):
+                return self.function.constant(number_data(value, [other]), node)
+        return self.value(node) if not isinstance(value, SSAValue) else value  # pyright: ignore[reportUnknownVariableType]
 
     def _subscript(self, node: ast.Subscript) -> SSAValue:
         index = self.exprs.eval(node.slice)

@@ -7,11 +7,12 @@ import builtins
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeVar
 
 from xdsl.ir import Operation
 
 from ...dialects.diagnostics import suggestion
+from ...te.arithmetic import symbol
 from ..errors import Source
 from ..namespace import ScriptName, root_of
 
@@ -78,7 +79,7 @@ class Scope:
         return next((f[name] for f in reversed(self.frames) if name in f), None)
 
     def lookup(self, node: ast.Name) -> Any:
-        """The value of a name; a script error where there is none."""
+        """The value of a name, a symbol for a type variable; a script error where there is none."""
         for frame in reversed(self.frames):
             if node.id in frame:
                 return frame[node.id]
@@ -90,6 +91,8 @@ class Scope:
             script = root_of(node.id)
         if script is not None:
             return script
+        if isinstance(value, TypeVar):
+            return symbol(value.__name__)
         if value is _MISSING:
             known = [name for frame in self.frames for name in frame]
             raise self.source.error(

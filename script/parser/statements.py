@@ -45,18 +45,30 @@ class StatementParser(StatementReader):
         """The statements of a function, which is itself the block "root" if that says no more."""
         match body:
             case [ast.With(items=[ast.withitem(ast.Call() as call, None)]) as root] if (
-                self._is_root(call) and not self._headers(root) - ACCESS_LISTS
+                self._is_root(root, call)
             ):
                 self.body([s for s in root.body if self._statement_call(s) not in ACCESS_LISTS])
             case _:
                 self.body(body)
 
-    def _is_root(self, call: ast.Call) -> bool:
+    def _is_root(self, block: ast.With, call: ast.Call) -> bool:
+        """Whether a block is called so, or says nothing and is around all other blocks."""
         match call.args:
+            case _ if self.called(call) not in BLOCK_NAMES:
+                return False
             case [ast.Constant(value="root")]:
-                return self.called(call) in BLOCK_NAMES
+                return not self._headers(block) - ACCESS_LISTS
+            case [] if not call.keywords and not self._headers(block):
+                calls = {self.called(n) for s in block.body for n in ast.walk(s)}
+                return not calls.isdisjoint(BLOCK_NAMES) and not self._has_axes(block)
             case _:
                 return False
+
+    def _has_axes(self, block: ast.With) -> bool:
+        assigned = (s.value for s in block.body if isinstance(s, ast.Assign))
+        inner = (i.context_expr for s in block.body if isinstance(s, ast.With) for i in s.items)
+        called = [self.called(value) for value in (*assigned, *inner)]
+        return any(path == "T.init" or path.startswith("T.axis.") for path in called)
 
     def _headers(self, block: ast.With) -> set[str]:
         return {self._statement_call(s) for s in block.body} & BLOCK_HEADERS

@@ -18,6 +18,7 @@ from ...dialects.relax import (
     KillTensorOp,
     LocalFuncOp,
     OutputOp,
+    OwnFuncOp,
     PrimType,
     PrintOp,
     ReturnOp,
@@ -126,6 +127,8 @@ class FunctionPrinter(ValueTexts):
                     self._choice(op, stem)
                 case LocalFuncOp():
                     self._local_func(op)
+                case OwnFuncOp():
+                    self.values[op.result] = self.values[op.function.result]
                 case OutputOp() | YieldOp():
                     pass
                 case ReturnOp():

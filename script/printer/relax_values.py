@@ -6,8 +6,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from xdsl.dialects.builtin import TupleType
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 
+from ...dialects.attributes import RECOMPUTED
 from ...dialects.int_expr import IntExpr
 from ...dialects.relax import (
     AllocStorageOp,
@@ -97,6 +98,8 @@ class ValueTexts:
                 return self.metadata.constant(op)
             case TupleOp() as op:
                 return self._tuple(op.fields)
+            case Block(parent=None) if value.name_hint is not None:  # of no function
+                return value.name_hint
             case _:
                 raise ValueError(f"expected the value '{value.name_hint}' to have a name")
 
@@ -114,6 +117,10 @@ class ValueTexts:
         return tuple_text([self.value(v) for v in values])
 
     def _text(self, op: Operation) -> str:
+        text = self._computed(op)
+        return call_text("R.grad.recomputed", text) if RECOMPUTED in op.attributes else text
+
+    def _computed(self, op: Operation) -> str:
         if isinstance(op, OperatorOp):
             return self._operator(op)
         if type(op) not in self._call_text:
@@ -176,8 +183,8 @@ class ValueTexts:
         return call_text(function, self.value(value), self.types.text(type_))
 
     def _tensor_to_shape(self, op: TensorToShapeOp) -> str:
-        limits = f"at_most={self._dims(op.limits)}"
-        return call_text("R.tensor_to_shape", self.value(op.tensor), limits)
+        limits = [] if op.at_most is None else [f"at_most={self._dims(op.limits)}"]
+        return call_text("R.tensor_to_shape", self.value(op.tensor), *limits)
 
     def _tensor_to_prim(self, op: TensorToPrimOp) -> str:
         owner, dtype = op.tensor.owner, op.result.type.dtype

@@ -1,5 +1,6 @@
 """Functions of `BlockBuilder` by the variables that they were built with, and analyses of parts."""
 
+import numpy as np
 import pytest
 
 import xrelax as tvm
@@ -76,8 +77,40 @@ def test_analyses_of_bodies_and_local_functions():
     assert "unused" not in kept and "z" in kept
     with pytest.raises(TypeError, match="expected a graph function or its body, got int"):
         analysis.remove_all_unused(4)
-    with pytest.raises(TypeError, match="or its body, got LocalFunction"):
-        analysis.remove_all_unused(inner)
+    assert analysis.well_formed(inner)
+
+
+LOCAL = """
+@R.function
+def main(x: R.Tensor((4,), "float32")):
+    @R.function
+    def doubled(y: R.Tensor((4,), "float32")):
+        unused = R.exp(y)
+        z = R.add(y, y)
+        return z
+
+    @R.function
+    def shifted(y: R.Tensor((4,), "float32")):
+        return R.add(y, x)
+
+    return shifted(doubled(x))
+"""
+
+
+def test_local_functions_are_functions():
+    lines = {b.var.name: b.value for b in analysis.bindings_of(from_source(LOCAL))}
+    doubled, shifted = lines["doubled"], lines["shifted"]
+    assert isinstance(doubled, relax.Function) and doubled.name == "doubled"
+    assert analysis.well_formed(doubled) and not analysis.well_formed(shifted)
+    assert "R.exp" in doubled.script()
+    shorter = analysis.remove_all_unused(doubled).with_attr("a", 1)
+    assert "R.exp" not in shorter.script() and shorter.attrs["a"] == 1
+    assert analysis.computable_at_compile_time(doubled) == analysis.all_global_vars(shifted) == []
+    assert tvm.ir.structural_equal(shifted, shifted)
+    assert "R.add(y, x)" in relax.utils.copy_with_new_vars(shifted).script(show_meta=True)
+    np.testing.assert_array_equal(relax.build(doubled)(np.ones(4, "float32")).numpy(), 2)
+    with pytest.raises(tvm.TVMError, match="expected 'x' to be defined in 'shifted'"):
+        relax.build(shifted)
 
 
 FORCED = """

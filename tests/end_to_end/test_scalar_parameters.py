@@ -145,7 +145,9 @@ class Module:
 
 def test_graphs_pass_scalars_among_tensors():
     built = xrelax.relax.build(from_source(SCALE), check=True)
-    np.testing.assert_array_equal(built["main"](ONES, 2.5, 10).numpy(), 1 + 2.5 + 10 + 2.5 + 3 + 10)
+    for k in (10, -10):
+        result = built["main"](ONES, 2.5, k).numpy()
+        np.testing.assert_array_equal(result, 1 + 2.5 + k + 2.5 + 3 + k)
 
 
 def test_graphs_pass_bounds_of_loops():
@@ -155,6 +157,8 @@ def test_graphs_pass_bounds_of_loops():
     text = text.replace("(x,), R", "(x, s), R").replace(", tir_vars=R.shape([n + 1])", "")
     main = xrelax.build(from_source(text), check=True)["main"]
     np.testing.assert_array_equal(main(ONES, 5).numpy(), 5)
+    with pytest.raises(ValueError, match="expected argument 's' to be at least 0, got -1"):
+        main(ONES, -1)
 
 
 MIXED = """

@@ -28,6 +28,7 @@ def operators(mod: Any) -> list[str]:
 
 F = torch.nn.functional
 X, Y, NUMBERS = torch.randn(3, 4), torch.randn(4, 5), torch.arange(6).reshape(2, 3)
+IMAGE = torch.randn(1, 2, 3, 4)
 CORE = {
     "clip": (lambda x: F.hardtanh(x, -0.5, 0.25), [X], ["clip"]),
     "prelu": (lambda x, w: F.prelu(x, w), [X, torch.tensor([0.5])],
@@ -71,6 +72,10 @@ CORE = {
              ["abs", "power", "sum", "power"]),
     "median": (lambda x: x.median(1), [torch.tensor([[1.0, 4, 2, 3], [1, torch.nan, 0, 2]])],
                ["median"]),
+    "nearest": (lambda x: (F.interpolate(x, scale_factor=3.0), F.interpolate(x, (5, 8))), [IMAGE],
+                ["image.resize2d", "image.resize2d"]),
+    "antialiased": (lambda x: F.interpolate(x, (4, 7), mode="bilinear", antialias=True), [IMAGE],
+                    ["image.resize2d"]),
 }  # fmt: skip
 
 
@@ -102,6 +107,8 @@ LAYERS = {
     "prelu": (lambda x, w: F.prelu(x, w), [X, torch.randn(4)], ["nn.prelu"]),
     "outer": (torch.outer, [X[0], Y[0]], ["outer"]),
     "square": (torch.square, [X], ["square"]),
+    "own statistics": (lambda x: F.batch_norm(x, None, None, training=True), [torch.randn(3, 2, 4)],
+                       ["nn.instance_norm"]),
     "pixel_shuffle": (lambda x: F.pixel_shuffle(x, 2), [torch.randn(1, 8, 2, 3)],
                       ["nn.pixel_shuffle"]),
     "meshgrid": (lambda x, y: torch.meshgrid(x, y, indexing="xy"), [X[0], Y[0]], ["meshgrid"]),
@@ -173,3 +180,19 @@ def test_symbols_have_the_names_of_pytorch():
     mod = frontend.from_exported_program(program, run_ep_decomposition=True)
     assert mod["main"].attrs["tir_var_lower_bound"] == {name: 0}
     assert mod["main"].attrs["tir_var_upper_bound"] == {name: 9}
+
+
+class Branches(torch.nn.Module):
+    def forward(self, x: Any) -> Any:
+        return torch.cond(x.sum() > 0, lambda x: (x.cos(), x + 1), lambda x: (x.sin(), x * 2), (x,))
+
+
+def test_branches_are_functions():
+    program = torch.export.export(Branches(), (X,))
+    mod = frontend.from_exported_program(program, run_ep_decomposition=True)
+    names = {v.name_hint for v in mod.get_global_vars()}
+    assert names == {"main", "cond_true_branch_0", "cond_false_branch_1"}
+    assert "dataflow" not in body(mod)
+    executable = relax.build(mod)
+    for x in (X.abs(), -X.abs()):
+        assert_equal(executable["main"](x), Branches()(x))

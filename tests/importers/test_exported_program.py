@@ -1,5 +1,6 @@
 """Programs of `torch.export` as modules: parameters, weights, symbols, structure, places."""
 
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -309,6 +310,26 @@ def test_sparse_tensors_are_refused():
     program = torch.export.export(Product(), (torch.eye(3).to_sparse(), torch.ones(3, 2)))
     with pytest.raises(ValueError, match=r"input \('x'\).*: a sparse tensor; use to_dense"):
         frontend.from_exported_program(program)
+
+
+@pytest.mark.parametrize("layout", [torch.sparse_coo, torch.sparse_csr])
+def test_sparse_weights_are_dense(layout: Any):
+    class Neighbors(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            edges = torch.tensor([[0, 1, 0], [0, 0, 2], [0, 3, 0]], dtype=torch.float32)
+            self.register_buffer("edges", edges.to_sparse(layout=layout))
+
+        def forward(self, x: Any) -> Any:
+            return torch.sparse.mm(self.edges, x), self.edges.to_dense() @ x.relu()
+
+    x = torch.randn(3, 2)
+    with warnings.catch_warnings(action="ignore"):  # of CSR, which PyTorch calls a beta
+        program = torch.export.export(Neighbors(), (x,))
+    results = relax.build(frontend.from_exported_program(program))["main"](x)
+    for found, wanted in zip(results, program.module()(x), strict=True):
+        torch.testing.assert_close(torch.from_dlpack(found), wanted)
+    assert program.state_dict["edges"].layout is layout
 
 
 def test_program_from_a_file(tmp_path: Any):

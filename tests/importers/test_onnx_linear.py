@@ -124,3 +124,14 @@ def test_wrong_models(operator, shapes, given, message):
         from_onnx(one_node(operator, feeds, symbolic=False, **given))
     (problem,) = caught.value.problems
     assert problem.reason == message
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "sqeuclidean"])
+def test_distances(metric):
+    run("CDist", {"a": drawn(4, 3), "b": drawn(5, 3)}, domain=MICROSOFT, metric=metric)
+
+
+@pytest.mark.parametrize("operator", ["Inverse", "Trilu"])
+def test_operators_that_pytorch_exports_to_onnx_runtime(operator):
+    matrices = drawn(2, 3, 3) + 4 * np.eye(3, dtype=np.float32)
+    run(operator, {"a": matrices}, domain=MICROSOFT, symbolic=False)

@@ -36,7 +36,10 @@ def onnx_operators() -> list[str]:
 def onnx_section() -> str:
     """The operators of ONNX by their states."""
     found = by_state((name, onnx_state(name)) for name in onnx_operators())
-    microsoft = sorted(name for domain, name in ONNX_CONVERTERS if domain == MICROSOFT)
+    microsoft, classical = (
+        sorted(name for domain, name in ONNX_CONVERTERS if domain == own)
+        for own in (MICROSOFT, "ai.onnx.ml")
+    )
     return "\n".join(
         [
             f"## Operators of ONNX\n\nOf opset {OPSET}, in ONNX's own domain.\n",
@@ -44,6 +47,7 @@ def onnx_section() -> str:
             part("Imported by the function that ONNX defines them by", found["function"]),
             part("Unsupported", found["none"]),
             part("Of ONNX Runtime (`com.microsoft`), imported by a converter", microsoft),
+            part("Of classical models (`ai.onnx.ml`), imported by a converter", classical),
         ]
     )
 

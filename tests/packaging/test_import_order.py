@@ -11,7 +11,8 @@ PACKAGES = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setupto
 
 ORDER = (
     # what needs nothing of the compiler
-    "names user_frames display",
+    "names",
+    "name_lookup user_frames display",
     "testing",
     "error_hooks",
     "backend.targets",

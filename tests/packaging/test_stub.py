@@ -3,7 +3,7 @@
 import ast
 from pathlib import Path
 
-from xrelax.names import known
+from xrelax.name_lookup import known
 
 ROOT = Path(__file__).parents[2]
 STUB = ast.parse((ROOT / "__init__.pyi").read_text())

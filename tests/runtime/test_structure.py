@@ -6,6 +6,7 @@ import pytest
 
 from xrelax.runtime.signature import FunctionSpec, ParamSpec, Signature
 from xrelax.runtime.structure import Returned, Size, flatten, unflatten
+from xrelax.runtime.tensor import array
 
 NODE = ("tuple", 0, ("tuple", 1, ("shape", "n", 4)), ("prim", "bool", "b"))
 
@@ -71,14 +72,13 @@ def test_a_symbol_that_nothing_gives():
 def test_scalars_are_tensors_of_rank_0():
     node = ("tuple", ("scalar", "float32", 0), ("scalar", "bool", 1))
     tensors, sizes = apart(node, (1.5, True))
-    assert [(t.dtype, t.shape, t.numpy().item()) for t in tensors] == [
-        ("float32", (), 1.5),
-        ("bool", (), True),
-    ]
-    assert not sizes
-    assert together(node, tensors) == (1.5, True)
+    assert (tensors[0].dtype, tensors[0].shape, tensors[0].numpy().item()) == ("float32", (), 1.5)
+    assert tensors[1] == 1 and not sizes
+    assert together(node, [tensors[0], array(True)]) == (1.5, True)
     with pytest.raises(TypeError, match=r"expected argument 'a.0' to be a number, got str"):
         apart(node, ("x", True))
+    with pytest.raises(TypeError, match=r"expected argument 'a.1' to be an integer, got float"):
+        apart(node, (1, 1.5))
 
 
 def test_objects_are_numbers_and_written_parameters_are_results():

@@ -1,5 +1,7 @@
 """Graph functions: macros, effects in branches, types that say more, integers as dims."""
 
+from typing import TypeVar
+
 import numpy as np
 import pytest
 
@@ -26,6 +28,21 @@ def test_macros_have_values_and_variables_of_their_own():
     vm = xrelax.relax.VirtualMachine(xrelax.compile(xrelax.IRModule({"main": main})), xrelax.cpu())
     result = vm["main"](xrelax.nd.array(x)).numpy()
     np.testing.assert_allclose(result, ((x * 3 + 1) + x) * 0.5 + 1)
+
+
+def test_calls_by_the_name_of_an_operator():
+    text = """
+@R.function
+def main(x: R.Tensor((2,), "float32")):
+    return {}
+"""
+    types = '(R.Tensor((2,), "float32"),)'
+    named = from_source(text.format(f'R.emit_with_ty("relax.nn.relu", (x,), {types})'))
+    assert named.script() == from_source(text.format("R.nn.relu(x)")).script()
+    with pytest.raises(
+        ScriptError, match=r"expected R.emit_with_ty\(name, \(arguments\), \(types\)\)"
+    ):
+        from_source(text.format('R.emit_with_ty("relax.nn.relu", x)'))
 
 
 @pytest.mark.parametrize(
@@ -165,3 +182,21 @@ def test_conditions_over_symbols_and_types_of_values():
         np.testing.assert_array_equal(compiled(x).numpy(), x * factor)
     with pytest.raises(AssertionError, match="expected whole rows"):
         compiled(np.ones(33, "float32"))
+
+
+N = TypeVar("N")
+
+
+def test_symbols_are_type_variables():
+    @R.function
+    def main(x: R.Tensor((N, "N * 2"), "float32")) -> R.Tensor((N, "N * 2"), "float32"):
+        return x
+
+    @T.prim_func
+    def first(x: T.Buffer((N, "N * 2"), "float32"), y: T.Buffer((N,), "float32")):
+        for i in range(N):
+            y[i] = x[i, 0]
+
+    assert main.params[0].struct_info == R.Tensor(("N", "N * 2"), "float32")
+    text = f'N = TypeVar("N")\n{first.script()}'.replace("    N = T.int64()\n", "")
+    assert ", (N, N * 2))" in text and from_source(text).script() == first.script()

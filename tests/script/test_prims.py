@@ -48,11 +48,35 @@ def test_scalars():
         built["scaled"](x, "1", 2)
 
 
+INTEGERS = """
+@I.ir_module
+class Module:
+    @R.function(pure=False)
+    def main(k: R.Prim("int64"), j: R.Prim("int8")):
+        R.print(k, j, format="{} {}")
+        return (2 * k - 1, -k, -j, Module.twice(k), Module.twice(R.prim_value(-4)), k < 0)
+
+    @R.function(private=True)
+    def twice(k: R.Prim("int64")):
+        return k + k
+"""
+
+
+def test_integers_may_be_negative(capsys):
+    main = relax.build(from_source(INTEGERS), check=True)["main"]
+    assert main(-3, -128) == (-7, 3, -128, -6, -8, True)
+    assert capsys.readouterr().out == "-3 -128\n"
+    with pytest.raises(TypeError, match="expected argument 'k' to be an integer, got float"):
+        main(1.5, 0)
+    with pytest.raises(ValueError, match=r"'j' to be of int8, in \[-128, 127\], got 128"):
+        main(0, 128)
+
+
 def test_types_of_operators():
     x, y = (relax.Var(n, relax.PrimStructInfo("float32")) for n in "xy")
     assert str(relax.op.add(x, y).struct_info) == 'R.Prim("float32")'
     assert str(relax.op.less(x, y).struct_info) == str((x < 2).struct_info) == 'R.Prim("bool")'
-    assert str(relax.op.multiply(x, 2).struct_info) == 'R.Prim("float32")'
+    assert str(relax.op.multiply(x, 2).struct_info) == str((-x).struct_info) == 'R.Prim("float32")'
     t = relax.Var("t", relax.TensorStructInfo((2, 3), "float32"))
     assert str(relax.op.add(t, y).struct_info) == 'R.Tensor((2, 3), dtype="float32")'
     assert relax.op.add(t, y).args[1].op == tvm.ir.Op.get("relax.prim_to_tensor")

@@ -96,6 +96,7 @@ FLOATS = {
     "T.fma(x, x, x)": lambda x: x * x + x,
     "T.sigmoid(x)": lambda x: 1 / (1 + np.exp(-x)),
     "T.max(x, 0.5)": lambda x: np.maximum(x, 0.5),
+    "T.min(0.5, x, x * x)": lambda x: np.minimum(np.minimum(0.5, x), x * x),
     "min(x, 0)": lambda x: np.minimum(x, 0),
     "-x": np.negative,
     "x / a": np.divide,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from xrelax import te, tir
+from xrelax import ir, te, tir
 
 N = tir.Var("n", "int64")
 X, P = tir.Var("x", "float32"), tir.Var("p", "bool")
@@ -44,3 +44,14 @@ def test_declarations():
     text = "T.Let(x + T.float32(1.0), where={x: T.float32(1.5)})"
     assert let.script(verbose_expr=True) == f"x = T.float32()\n{text}"
     assert tir.Cast("int8", X).script() == 'T.Cast("int8", x)'
+
+
+def test_declarations_of_buffers():
+    rows = tir.decl_buffer((N, 4), "int8", name="rows", scope="local")
+    declared = 'n = T.int64()\nrows = T.Buffer((n, 4), "int8", scope="local")\n'
+    assert rows.script() == "rows" and rows.script(verbose_expr=True) == declared + "rows"
+    load = tir.BufferLoad(rows, [N - 1, 0]) + tir.const(1, "int8")
+    assert load.script(verbose_expr=True) == f"{declared}rows[n - 1, 0] + T.int8(1)"
+    region = tir.BufferRegion(rows, [ir.Range(0, N), ir.Range(2, 4)])
+    assert region.script(verbose_expr=True) == f"{declared}rows[0:n, 2:4]"
+    assert tir.StringImm('"a"').script() == '"\\"a\\""'

@@ -215,3 +215,39 @@ def test_a_reduction_over_parts_of_parallel_iterations(kind):
         "reverse_compute_at: expected block 'Y' to load 'S' at its axes, its reductions over all "
         "of it",
     )
+
+
+FUSED = """
+    S = T.alloc_buffer(({n}, 4, {m}), "float32")
+    for i, j, k in T.grid({n}, 4, {m}):
+        with T.block("S"):
+            vi, vj, vk = T.axis.remap("SSS", [i, j, k])
+            S[vi, vj, vk] = X[vi, vj, vk] * T.float32(2)
+    for i, j, k in T.grid({n}, 4, {m}):
+        with T.block("Y"):
+            vi, vj, vk = T.axis.remap("SSS", [i, j, k])
+            Y[vi, vj, vk] = S[vi, vj, vk] + T.float32(1)
+"""
+
+
+def test_a_fused_loop():
+    """Each iteration gives one element of all that there are."""
+    check_text(
+        program(FUSED, dict.fromkeys("XY", "({n}, 4, {m})"), n="n", m="m"),
+        lambda s: s.reverse_compute_at("Y", s.fuse(*s.get_loops("S"))),
+        """
+S = T.alloc_buffer((n, 4, m))
+for i_j_k_fused in range(m * n * 4):
+    with T.block("S"):
+        vi = T.axis.spatial(n, i_j_k_fused // (m * 4))
+        vj = T.axis.spatial(4, (i_j_k_fused % (m * 4)) // m)
+        vk = T.axis.spatial(m, i_j_k_fused % m)
+        S[vi, vj, vk] = X[vi, vj, vk] * T.float32(2)
+    with T.block("Y"):
+        vi = T.axis.spatial(n, i_j_k_fused // (m * 4))
+        vj = T.axis.spatial(4, (i_j_k_fused % (m * 4)) // m)
+        vk = T.axis.spatial(m, i_j_k_fused % m)
+        Y[vi, vj, vk] = S[vi, vj, vk] + T.float32(1)
+""",
+        {"n": 3, "m": 5},
+    )

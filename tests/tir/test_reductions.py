@@ -254,6 +254,13 @@ REFUSED = [
         "rfactor: expected factor_axis of block 'Y' from -2 to 1, got 2",
     ),
     (
+        row_sum(8, 6)
+        .replace("vi, vk = T", "vi = T.axis.spatial(8, i)\n            vk = T")
+        .replace('remap("SR", [i, k])', "reduce(6, k * k // 6)"),
+        lambda s: s.rfactor(s.get_loops("Y")[1]),
+        "rfactor: expected each iteration of loop 'k' to run a different instance of block 'Y'",
+    ),
+    (
         row_sum(8, 6).replace("Y[vi] + X[vi, vk]", "Y[vi] / X[vi, vk]"),
         lambda s: s.rfactor(s.get_loops("Y")[1]),
         "rfactor: expected block 'Y' to combine 'Y' with one value by an associative and "

@@ -9,7 +9,7 @@ The implementation has a vectorized loop over the elements of C::
 
 from __future__ import annotations
 
-from ...ir.function import PrimFunc
+from ...ir.prim_func import PrimFunc
 from ...script import from_source
 from .intrinsic import TensorIntrin
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...dialects import tir
-from ...ir.function import PrimFunc
+from ...ir.prim_func import PrimFunc
 from ...lowering.schedule.tensorize import INTRINSICS
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,7 +18,7 @@ from .conversion import accumulator, wide
 from .elementwise import FLOATS, NUMBERS, Dtypes, in_working_dtype
 from .inference import common_element_type, normalize_axis, require_floats, require_rank
 from .language import TensorLanguage
-from .steps import SteppedOp
+from .steps import PlainFormOp, SteppedOp
 from .unary import ElementFunctionOp
 
 
@@ -137,8 +137,19 @@ class NormalizedExponentialOp(UnaryOp, ABC):
 
     @classmethod
     def compute(cls, te: TensorLanguage, tensors: Sequence[Any], attributes: dict[str, Any]) -> Any:
-        (data,) = tensors
-        axis = normalize_axis(cls.name, attributes["axis"], data.ndim)
+        axis = normalize_axis(cls.name, attributes["axis"], tensors[0].ndim)
+        return cls.normalized(te, tensors[0], axis, te.max)
+
+    @classmethod
+    def normalized(
+        cls,
+        te: TensorLanguage,
+        data: Any,
+        axis: int,
+        largest: Any,
+        attrs: Mapping[str, Any] | None = None,
+    ) -> Any:
+        """The results along an axis; `attrs` are annotations of the last block."""
         rows = [d for i, d in enumerate(data.shape) if i != axis]
         working = accumulator(data.dtype)
 
@@ -161,7 +172,7 @@ class NormalizedExponentialOp(UnaryOp, ABC):
         def power(*i: Any) -> Any:
             return te.exp(shifted(*i))
 
-        top = along(te.max, value, "T_softmax_maxelem")
+        top = along(largest, value, "T_softmax_maxelem")
         kept = te.compute(data.shape, power, name="T_softmax_exp") if cls.KEEPS_POWERS else power
         total = along(te.sum, kept, "T_softmax_expsum")
 
@@ -169,7 +180,8 @@ class NormalizedExponentialOp(UnaryOp, ABC):
             own = kept(*i) if cls.KEEPS_POWERS else shifted(*i)
             return cls.element(te, own, total(*i[:axis], *i[axis + 1 :])).astype(data.dtype)
 
-        return te.compute(data.shape, element, name=f"T_{cls.name.rpartition('.')[2]}")
+        name = f"T_{cls.name.rpartition('.')[2]}"
+        return te.compute(data.shape, element, name=name, attrs=attrs)
 
     @classmethod
     def shifted(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> NDArray[Any]:
@@ -197,8 +209,11 @@ class SoftmaxOp(NormalizedExponentialOp):
 
 
 @irdl_op_definition
-class LogSoftmaxOp(NormalizedExponentialOp):
-    """The logarithm of softmax along an axis; `torch.log_softmax`."""
+class LogSoftmaxOp(PlainFormOp, NormalizedExponentialOp):
+    """The logarithm of softmax along an axis; `torch.log_softmax`.
+
+    TVM's kernel starts the maximum from a finite number, with which infinities give NaN too.
+    """
 
     name = "relax.nn.log_softmax"
     axis = opt_prop_def(Int(default=-1))
@@ -206,6 +221,13 @@ class LogSoftmaxOp(NormalizedExponentialOp):
     @staticmethod
     def element(te: TensorLanguage, own: Any, total: Any) -> Any:
         return own - te.log(total)
+
+    @classmethod
+    def compute_plain(
+        cls, te: TensorLanguage, tensors: Sequence[Any], attributes: dict[str, Any]
+    ) -> Any:
+        axis = normalize_axis(cls.name, attributes["axis"], tensors[0].ndim)
+        return cls.normalized(te, tensors[0], axis, te.finite_max, {"axis": axis})
 
     @classmethod
     def reference(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> NDArray[Any]:

@@ -14,16 +14,15 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from xdsl.ir import Attribute
-from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def
+from xdsl.irdl import operand_def
 
 from ...int_expr import IntExpr
 from ..types import TensorType, shape_text
-from .attributes import Int, OutDType, Padding, SpatialInts
 from .base import OperatorOp
 from .conversion import accumulator, product_element, rounded, wide
 from .inference import divides, require_rank
 from .language import TensorLanguage
-from .layouts import AnyLayouts, Layout
+from .layouts import AnyLayouts
 from .linear_algebra import MatmulOp, MatrixProductOp
 from .windows import (
     Window,
@@ -315,51 +314,3 @@ class ConvolutionLayouts(AnyLayouts):
     """The layouts of the operands and the result of a convolution."""
 
     LAYOUTS: ClassVar[tuple[str, ...]] = ("data_layout", "kernel_layout")
-
-
-@irdl_op_definition
-class Conv1dOp(ConvolutionLayouts, ForwardConvolutionOp):
-    """Convolution over one dim; `torch.nn.functional.conv1d`."""
-
-    name = "relax.nn.conv1d"
-    SPATIAL: ClassVar[str] = "W"
-    strides = opt_prop_def(SpatialInts(default=(1,)))
-    padding = opt_prop_def(Padding(default=(0, 0)))
-    dilation = opt_prop_def(SpatialInts(default=(1,)))
-    groups = opt_prop_def(Int(default=1))
-    data_layout = opt_prop_def(Layout(default="NCW", choices=("NCW", "NWC")))
-    kernel_layout = opt_prop_def(Layout(default="OIW", choices=("OIW", "WIO", "OWI")))
-    out_layout = opt_prop_def(Layout(default=None, choices=("NCW", "NWC")))
-    out_dtype = opt_prop_def(OutDType())
-
-
-@irdl_op_definition
-class Conv2dOp(ConvolutionLayouts, ForwardConvolutionOp):
-    """Convolution over two dims; `torch.nn.functional.conv2d`."""
-
-    name = "relax.nn.conv2d"
-    SPATIAL: ClassVar[str] = "HW"
-    strides = opt_prop_def(SpatialInts(default=(1, 1)))
-    padding = opt_prop_def(Padding(default=(0, 0, 0, 0)))
-    dilation = opt_prop_def(SpatialInts(default=(1, 1)))
-    groups = opt_prop_def(Int(default=1))
-    data_layout = opt_prop_def(Layout(default="NCHW", choices=("NCHW", "NHWC")))
-    kernel_layout = opt_prop_def(Layout(default="OIHW", choices=("OIHW", "HWIO", "OHWI")))
-    out_layout = opt_prop_def(Layout(default=None, choices=("NCHW", "NHWC")))
-    out_dtype = opt_prop_def(OutDType())
-
-
-@irdl_op_definition
-class Conv3dOp(ConvolutionLayouts, ForwardConvolutionOp):
-    """Convolution over three dims; `torch.nn.functional.conv3d`."""
-
-    name = "relax.nn.conv3d"
-    SPATIAL: ClassVar[str] = "DHW"
-    strides = opt_prop_def(SpatialInts(default=(1, 1, 1)))
-    padding = opt_prop_def(Padding(default=(0, 0, 0, 0, 0, 0)))
-    dilation = opt_prop_def(SpatialInts(default=(1, 1, 1)))
-    groups = opt_prop_def(Int(default=1))
-    data_layout = opt_prop_def(Layout(default="NCDHW", choices=("NCDHW", "NDHWC")))
-    kernel_layout = opt_prop_def(Layout(default="OIDHW", choices=("OIDHW", "DHWIO", "ODHWI")))
-    out_layout = opt_prop_def(Layout(default=None, choices=("NCDHW", "NDHWC")))
-    out_dtype = opt_prop_def(OutDType())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol, overload
 
 
@@ -10,9 +10,17 @@ class TensorLanguage(Protocol):
     """The module `te`; functions that take functions are declared here, others are `Any`."""
 
     def compute(
-        self, shape: Sequence[Any], fcompute: Callable[..., Any], name: str = "compute"
+        self,
+        shape: Sequence[Any],
+        fcompute: Callable[..., Any],
+        name: str = "compute",
+        *,
+        attrs: Mapping[str, Any] | None = None,
     ) -> Any:
-        """The tensor of this shape whose element at ``(i, j, …)`` is ``fcompute(i, j, …)``."""
+        """The tensor of this shape whose element at ``(i, j, …)`` is ``fcompute(i, j, …)``.
+
+        `attrs` are annotations of the block that computes it.
+        """
         ...
 
     @overload

@@ -106,7 +106,7 @@ class PagedAttentionOp(OperatorOp):
         pages, key_heads, size, places = keys.shape
         count, width = table.shape[1], values.shape[3]
         known = [te.dim_expr(d) for d in (heads, key_heads, count, places)]
-        shared, positions = te.shape_of([known[0] // known[1], known[2] * known[3]])
+        (shared,) = te.shape_of([known[0] // known[1]])
         # Without pages there is no place to load from: sums have no terms then.
         some = minimum(te.dim_expr(pages), 1)
         size, used = te.shape_of([te.dim_expr(size) * some, known[2] * some])
@@ -128,16 +128,7 @@ class PagedAttentionOp(OperatorOp):
             products = _scaled(te, products, scales[0], page)
         scale = _scale(te, query.shape[2], attributes)
 
-        def score(s: Any, h: Any, g: Any, i: Any) -> Any:
-            at, length = te.cast("int32", i), lengths(s)
-            seen = at < length
-            if attributes["window"]:
-                seen = te.all(seen, at >= length - attributes["window"])
-            scaled = products(s, h, g, i // places, i % places) * scale
-            scaled = capped(te, scaled, attributes["softcap"])
-            return te.if_then_else(seen, scaled, te.const(float("-inf"), "float32"))
-
-        scores = te.compute((*rows, positions), score, name="scores")
+        scores = _scores(te, products, lengths, scale, attributes)
         weights, totals = _exponentials(te, scores)
 
         def weighted(s: Any, h: Any, g: Any, e: Any) -> Any:
@@ -208,6 +199,25 @@ def _scaled(te: TensorLanguage, products: Any, scales: Any, page: Callable[[Any,
         return products(s, h, g, j, p) * scales(page(s, j), h, p)
 
     return te.compute(products.shape, element, name="scaled")
+
+
+def _scores(
+    te: TensorLanguage, products: Any, lengths: Any, scale: Any, attributes: dict[str, Any]
+) -> Any:
+    """Products times the scale, in a row for the pages of a sequence; -inf where it has no key."""
+    *rows, count, places = products.shape
+    (positions,) = te.shape_of([te.dim_expr(count) * te.dim_expr(places)])
+
+    def score(s: Any, h: Any, g: Any, i: Any) -> Any:
+        at, length = te.cast("int32", i), lengths(s)
+        seen = at < length
+        if attributes["window"]:
+            seen = te.all(seen, at >= length - attributes["window"])
+        scaled = products(s, h, g, i // places, i % places) * scale
+        scaled = capped(te, scaled, attributes["softcap"])
+        return te.if_then_else(seen, scaled, te.const(float("-inf"), "float32"))
+
+    return te.compute((*rows, positions), score, name="scores")
 
 
 def _exponentials(te: TensorLanguage, scores: Any) -> tuple[Any, Any]:

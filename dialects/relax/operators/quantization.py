@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def
 
-from ...dtypes import DTYPES, element_type, is_float
+from ...dtypes import DTYPES, element_type, integer_range, is_float
 from ..types import TensorType
 from .attributes import DType, Int
 from .base import OperatorOp
@@ -18,6 +18,7 @@ from .conversion import accumulator, converted, wide
 from .inference import normalize_axis, require_rank
 from .language import TensorLanguage
 from .normalization import along, require_shape
+from .steps import PlainFormOp
 
 _FLOATS = tuple(d for d in DTYPES if is_float(d))
 _INTEGERS = tuple(d for d in DTYPES if not is_float(d) and d != "bool")
@@ -67,12 +68,22 @@ class AffineOp(OperatorOp, ABC):
 
     @classmethod
     def compute(cls, te: TensorLanguage, tensors: Sequence[Any], attributes: dict[str, Any]) -> Any:
+        return cls._converted(te, tensors, attributes, cls.convert)
+
+    @classmethod
+    def _converted(
+        cls,
+        te: TensorLanguage,
+        tensors: Sequence[Any],
+        attributes: dict[str, Any],
+        convert: Callable[..., Any],
+    ) -> Any:
         data, scale, zero_point = tensors
         axis, dtype = attributes["axis"], attributes["out_dtype"]
 
         def element(*i: Any) -> Any:
             own, shift = (p(i[axis]) if p.ndim else p() for p in (scale, zero_point))
-            return cls.convert(te, data(*i), own, shift, dtype)
+            return convert(te, data(*i), own, shift, dtype)
 
         return te.compute(data.shape, element, name=f"T_{cls.name.rpartition('.')[2]}")
 
@@ -90,11 +101,11 @@ class AffineOp(OperatorOp, ABC):
 
 
 @irdl_op_definition
-class QuantizeOp(AffineOp):
+class QuantizeOp(PlainFormOp, AffineOp):
     """``round(data / scale) + zero_point`` as integers that saturate; TVM's ``R.quantize``.
 
     Halves are rounded to even, as by ONNX's QuantizeLinear; NaN gives 0. Half precision is divided
-    in float32.
+    in float32. TVM's kernel clips before the conversion, which saturates by itself here.
     """
 
     name = "relax.quantize"
@@ -103,11 +114,26 @@ class QuantizeOp(AffineOp):
     DATA: ClassVar[Sequence[str]] = _FLOATS
     OUT: ClassVar[Sequence[str]] = _STORED
 
-    @classmethod
-    def convert(cls, te: TensorLanguage, x: Any, scale: Any, zero_point: Any, dtype: str) -> Any:
+    @staticmethod
+    def _whole(te: TensorLanguage, x: Any, scale: Any, zero_point: Any) -> Any:
         working = "float64" if "float64" in (x.dtype, scale.dtype) else accumulator(x.dtype)
         whole = te.round(x.astype(working) / scale.astype(working))
-        return (whole + zero_point.astype(working)).astype(dtype)
+        return whole + zero_point.astype(working)
+
+    @classmethod
+    def convert(cls, te: TensorLanguage, x: Any, scale: Any, zero_point: Any, dtype: str) -> Any:
+        return cls._whole(te, x, scale, zero_point).astype(dtype)
+
+    @classmethod
+    def compute_plain(
+        cls, te: TensorLanguage, tensors: Sequence[Any], attributes: dict[str, Any]
+    ) -> Any:
+        def convert(te: TensorLanguage, x: Any, scale: Any, zero_point: Any, dtype: str) -> Any:
+            whole = cls._whole(te, x, scale, zero_point)
+            least, most = (te.const(bound, whole.dtype) for bound in integer_range(dtype))
+            return te.max(te.min(whole, most), least).astype(dtype)
+
+        return cls._converted(te, tensors, attributes, convert)
 
     @classmethod
     def reference(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> NDArray[Any]:

@@ -18,7 +18,9 @@ from .conversion import accumulator, rounded, wide
 from .inference import broadcast_dims, normalize_axis, require_dtype
 from .language import TensorLanguage
 from .manipulation import MovingOp, is_zero
+from .plain_reshaping import plain_element
 from .reshaping import element_at, product
+from .steps import PlainFormOp
 
 
 @irdl_op_definition
@@ -67,7 +69,7 @@ class BroadcastToOp(OperatorOp):
 
 
 @irdl_op_definition
-class RepeatOp(UnaryOp):
+class RepeatOp(PlainFormOp, UnaryOp):
     """Repeat each element in a row, along an axis or of the flattened tensor.
 
     `numpy.repeat`, `torch.repeat_interleave`.
@@ -106,12 +108,27 @@ class RepeatOp(UnaryOp):
         return te.compute(shape, element, name="T_repeat")
 
     @classmethod
+    def compute_plain(
+        cls, te: TensorLanguage, tensors: Sequence[Any], attributes: dict[str, Any]
+    ) -> Any:
+        (data,) = tensors
+        if attributes["axis"] is None:
+            dims = [product([te.dim_expr(d) for d in data.shape])]
+
+            def element(i: Any) -> Any:
+                return plain_element(te, data, dims, [i])
+
+            data = te.compute(te.shape_of(dims), element, name="T_reshape")
+        axis = 0 if attributes["axis"] is None else attributes["axis"]
+        return cls.compute(te, [data], attributes | {"axis": axis})
+
+    @classmethod
     def reference(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> NDArray[Any]:
         return np.repeat(arrays[0], attributes["repeats"], attributes["axis"])
 
 
 @irdl_op_definition
-class TileOp(MovingOp):
+class TileOp(PlainFormOp, MovingOp):
     """Repeat the whole tensor along each dim; `numpy.tile`, `torch.tile`.
 
     The shorter of dims and repeats is padded with leading ones.
@@ -145,17 +162,31 @@ class TileOp(MovingOp):
 
     @classmethod
     def source_index(cls, dims: Sequence[Any], i: Sequence[Any], attributes: dict[str, Any]) -> Any:
-        own = list(i)[len(i) - len(dims) :]
         repeats = [1] * len(dims) + list(attributes["repeats"])
         counts = repeats[len(repeats) - len(dims) :]
-        return [
-            p if count == 1 or is_zero(dim) else p % dim
-            for p, dim, count in zip(own, dims, counts, strict=True)
-        ]
+        own = zip(i[len(i) - len(dims) :], _within(dims, i), counts, strict=True)
+        return [whole if count == 1 else part for whole, part, count in own]
+
+    @classmethod
+    def compute_plain(
+        cls, te: TensorLanguage, tensors: Sequence[Any], attributes: dict[str, Any]
+    ) -> Any:
+        (x,) = tensors
+
+        def element(*i: Any) -> Any:
+            return x(*_within(x.shape, i))
+
+        return te.compute(cls.moved_dims(x.shape, attributes), element, name="T_tile")
 
     @classmethod
     def reference(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> NDArray[Any]:
         return np.tile(arrays[0], attributes["repeats"])
+
+
+def _within(dims: Sequence[Any], i: Sequence[Any]) -> list[Any]:
+    """The indices of what repeats in each of the last dims."""
+    own = i[len(i) - len(dims) :]
+    return [p if is_zero(dim) else p % dim for p, dim in zip(own, dims, strict=True)]
 
 
 class CollapseSumOp(OperatorOp, ABC):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,9 +16,11 @@ from ..types import TensorType, python_shape
 from .attributes import Exprs
 from .base import OperatorOp
 from .language import TensorLanguage
+from .plain_reshaping import plain_element
+from .steps import PlainFormOp
 
 
-class ReshapingOp(OperatorOp, ABC):
+class ReshapingOp(PlainFormOp, ABC):
     """An operator whose result has the operand's elements in the same row-major order.
 
     If the operand has no other use, the result may reuse its memory.
@@ -46,12 +48,28 @@ class ReshapingOp(OperatorOp, ABC):
 
     @classmethod
     def compute(cls, te: TensorLanguage, tensors: Sequence[Any], attributes: dict[str, Any]) -> Any:
+        return cls._reshaped(te, tensors, attributes, element_at)
+
+    @classmethod
+    def compute_plain(
+        cls, te: TensorLanguage, tensors: Sequence[Any], attributes: dict[str, Any]
+    ) -> Any:
+        return cls._reshaped(te, tensors, attributes, plain_element)
+
+    @classmethod
+    def _reshaped(
+        cls,
+        te: TensorLanguage,
+        tensors: Sequence[Any],
+        attributes: dict[str, Any],
+        read: Callable[..., Any],
+    ) -> Any:
         (x,) = tensors
         source = [te.dim_expr(d) for d in x.shape]
         target = cls.new_dims(source, _in_exprs(te, attributes))
 
         def element(*i: Any) -> Any:
-            return element_at(te, x, target, i)
+            return read(te, x, target, i)
 
         return te.compute(te.shape_of(target), element, name=f"T_{cls.name.split('.')[-1]}")
 

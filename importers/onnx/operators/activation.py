@@ -190,7 +190,8 @@ def _along(operator: str) -> Callable[..., Tensor]:
     def convert(ctx: Context, x: Tensor, *, axis: int = -1) -> Tensor:
         if not x.rank:
             return ctx.reshape(convert(ctx, ctx.reshape(x, [ONE])), [])
-        return ctx.emit(operator, x, axis=axis_of(axis, x.rank))
+        axis_of(axis, x.rank)  # raises an error for an axis that the tensor does not have
+        return ctx.emit(operator, x, axis=axis)
 
     return convert
 
@@ -198,6 +199,10 @@ def _along(operator: str) -> Callable[..., Tensor]:
 def hardmax(ctx: Context, x: Tensor, *, axis: int = -1) -> Tensor:
     """1 at the first largest element along an axis, and 0 elsewhere."""
     place = axis_of(axis, x.rank)
+    if x.dims[place].is_constant:
+        first = ctx.emit("argmax", x, axis=place)
+        options = {"depth": x.dims[place].offset, "axis": place, "dtype": x.dtype}
+        return ctx.emit("one_hot", first, on_value=1.0, off_value=0.0, **options)
     dims = [d if a == place else ONE for a, d in enumerate(x.dims)]
     first = ctx.emit("argmax", x, axis=place, keepdims=True)
     indices = ctx.reshape(ctx.emit("arange", start=0, end=x.dims[place], dtype="int64"), dims)
@@ -212,7 +217,7 @@ def _of_rows(converter: Callable[..., Tensor]) -> Callable[..., Tensor]:
         if split == x.rank - 1:
             return converter(ctx, x, axis=-1)
         sizes = [reduce(mul, part, ONE) for part in (x.dims[:split], x.dims[split:])]
-        return ctx.reshape(converter(ctx, ctx.reshape(x, sizes), axis=1), x.dims)
+        return ctx.reshape(converter(ctx, ctx.reshape(x, sizes), axis=-1), x.dims)
 
     return convert
 

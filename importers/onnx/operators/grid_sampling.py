@@ -5,7 +5,7 @@ from __future__ import annotations
 from ....dialects.int_expr import IntExpr
 from ...unsupported import Unsupported
 from ..context import Context
-from ..registry import converts
+from ..registry import MICROSOFT, converts
 from ..tensor import Tensor
 
 _METHODS = {
@@ -19,6 +19,7 @@ _LAYOUTS = {3: "NCW", 4: "NCHW", 5: "NCDHW"}
 
 
 @converts("GridSample")
+@converts("GridSample", domain=MICROSOFT)
 def grid_sample(
     ctx: Context,
     x: Tensor,

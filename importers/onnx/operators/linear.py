@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ....dialects.int_expr import ONE, IntExpr
 from ..context import Context, broadcast_dims
+from ..formula import Formula
 from ..registry import MICROSOFT, converts, find_converter
 from ..tensor import Tensor
 
@@ -149,3 +150,20 @@ def activated(ctx: Context, x: Tensor, name: str, **attributes: float) -> Tensor
     if converter is None:
         raise ValueError(f"expected the name of an activation function, got '{name}'")
     return converter(ctx, x, **attributes)
+
+
+@converts("Inverse", domain=MICROSOFT)
+def inverse(ctx: Context, x: Tensor) -> Tensor:
+    """The inverses of matrices."""
+    return ctx.emit("linalg.inv", x)
+
+
+@converts("CDist", domain=MICROSOFT)
+def distances(ctx: Context, a: Tensor, b: Tensor, *, metric: str = "sqeuclidean") -> Tensor:
+    """The distances of all pairs of rows, or their squares."""
+    if metric not in ("euclidean", "sqeuclidean"):
+        raise ValueError(f"expected a metric euclidean or sqeuclidean, got '{metric}'")
+    rows, columns = (ctx.emit("expand_dims", m, axis=[axis]) for m, axis in ((a, 1), (b, 0)))
+    difference = Formula(ctx, rows) - columns
+    squares = (difference * difference).apply("sum", axis=[-1])
+    return (squares if metric == "sqeuclidean" else squares.apply("sqrt")).tensor

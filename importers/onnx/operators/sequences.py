@@ -105,6 +105,8 @@ def _ranges(dim: IntExpr, split: Tensor | None) -> list[tuple[IntExpr, IntExpr]]
 @converts("ConcatFromSequence")
 def concat_from_sequence(ctx: Context, sequence: Any, *, axis: int, new_axis: int = 0) -> Tensor:
     """The tensors of a sequence in a row, or stacked along a new axis."""
+    if new_axis not in (0, 1):
+        raise ValueError(f"expected new_axis 0 or 1, got {new_axis}")
     join = stacked if new_axis else joined
     return join(ctx, _listed(sequence), axis)
 

@@ -9,7 +9,7 @@ from ....dialects.int_expr import ZERO, IntExpr, maximum, minimum
 from ....dialects.relax.operators.slicing import FAR
 from ..context import Context
 from ..parts import joined, numbered, part
-from ..registry import converts
+from ..registry import MICROSOFT, converts
 from ..tensor import Tensor, axes_of
 
 
@@ -196,6 +196,7 @@ _WIDENED = {
 
 
 @converts("Trilu")
+@converts("Trilu", domain=MICROSOFT)
 def trilu(ctx: Context, x: Tensor, k: Tensor | None = None, *, upper: int = 1) -> Tensor:
     """The upper or lower triangle of matrices."""
     diagonal = ZERO if k is None else k.size("a diagonal")

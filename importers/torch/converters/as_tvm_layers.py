@@ -11,7 +11,8 @@ from ..registry import converts_as_tvm
 from .activation import prelu
 from .arithmetic import multiply
 from .manipulation import pixel_shuffle, squeeze
-from .normalization import instance_norm, weights
+from .normalization import instance_norm, normalized_over
+from .resizing import FLOOR, resize
 
 
 @converts_as_tvm("aten.linear.default")
@@ -50,6 +51,19 @@ def pixel_shuffle_of_images(ctx: Context, x: Value, upscale_factor: int) -> Valu
     if len(dims_of(x)) != 4:
         return pixel_shuffle(ctx, x, upscale_factor)
     return ctx.op("nn.pixel_shuffle", x, upscale_factor=upscale_factor)
+
+
+@converts_as_tvm("aten.upsample_nearest2d.vec", "aten.upsample_nearest2d.default")
+def nearest(ctx: Context, x: Value, size: Any, *factors: Any) -> Value:
+    """The nearest elements: for multiples of the sizes also those nearest to the centers."""
+    given: Any = factors[0] if len(factors) == 1 else factors  # one overload has a list
+    factors = tuple(given or ())
+    pairs = zip(dims_of(x)[2:], ctx.dims[2:], strict=True)
+    sizes = [(own.constant, new.constant) for own, new in pairs]
+    ratios = [new // own for own, new in sizes if own and new and new % own == 0]
+    if len(ratios) != 2 or any(f not in (None, r) for f, r in zip(factors, ratios, strict=False)):
+        return resize(ctx, x, factors, method="nearest_neighbor", **FLOOR)
+    return ctx.op("image.resize2d", x, size=ctx.dims[2:], method="nearest_neighbor")
 
 
 @converts_as_tvm("aten.meshgrid.default", "aten.meshgrid.indexing")
@@ -91,7 +105,7 @@ def instance_norm_of_channels(
             cudnn_enabled,
         )  # fmt: skip
     axes = list(range(2, len(dims_of(x))))
-    return _normalized(ctx, x, weight, bias, axes, eps)
+    return normalized_over(ctx, x, weight, bias, axes, eps)
 
 
 @converts_as_tvm("aten._native_batch_norm_legit.no_stats")
@@ -101,12 +115,4 @@ def norm_by_own_statistics(
 ) -> tuple[Any, None, None]:  # fmt: skip
     """Each channel normalized over the batch; its statistics must be unused."""
     axes = [a for a in range(len(dims_of(x))) if a != 1]
-    return _normalized(ctx, x, weight, bias, axes, eps), None, None
-
-
-def _normalized(
-    ctx: Context, x: Value, weight: Value | None, bias: Value | None, axes: Sequence[int],
-    eps: float,
-) -> Value:  # fmt: skip
-    scale, shift = weights(ctx, weight, bias, dims_of(x)[1:2], dtype_of(x))
-    return ctx.op("nn.instance_norm", x, scale, shift, channel_axis=1, axes=list(axes), epsilon=eps)
+    return normalized_over(ctx, x, weight, bias, axes, eps), None, None

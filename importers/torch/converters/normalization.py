@@ -113,10 +113,10 @@ def batch_norm(
     running_var: Value | None, training: bool, momentum: float, eps: float,
     cudnn_enabled: bool = True,
 ) -> Value:  # fmt: skip
-    """Channels normalized by their running mean and variance, scaled and shifted."""
+    """Channels normalized by their mean and variance, running ones or their own."""
     if running_mean is None or running_var is None:
-        raise Unsupported(
-            "batch_norm of the batch's own statistics", "keep running ones: track_running_stats"
+        return normalized_over(
+            ctx, x, weight, bias, [a for a in range(len(dims_of(x))) if a != 1], eps
         )
     if training:
         raise Unsupported("batch_norm in training mode", "call model.eval() before the export")
@@ -125,6 +125,15 @@ def batch_norm(
     statistics = [ctx.astype(s, dtype) for s in (running_mean, running_var)]
     given: dict[str, Any] = {"axis": 1, "epsilon": eps, "momentum": momentum}
     return ctx.field(ctx.op("nn.batch_norm", x, scale, shift, *statistics, **given), 0)
+
+
+def normalized_over(
+    ctx: Context, x: Value, weight: Value | None, bias: Value | None, axes: Sequence[int],
+    eps: float,
+) -> Value:  # fmt: skip
+    """`x` with mean 0 and variance 1 over axes; scaled and shifted for each channel."""
+    scale, shift = weights(ctx, weight, bias, dims_of(x)[1:2], dtype_of(x))
+    return ctx.op("nn.instance_norm", x, scale, shift, channel_axis=1, axes=list(axes), epsilon=eps)
 
 
 @converts("aten._native_batch_norm_legit_no_training.default")

@@ -16,7 +16,11 @@ _ANTIALIASED = {"antialias": True, "cubic_exclude": True, "cubic_alpha": -0.5}
 """The weights of elements outside of the data are 0, and Keys's parameter is -0.5."""
 
 
-def _resize(ctx: Context, x: Value, factors: Sequence[float | None], **attributes: Any) -> Value:
+FLOOR = {"coordinate_transformation_mode": "asymmetric", "rounding_method": "floor"}
+"""How PyTorch chooses the nearest element."""
+
+
+def resize(ctx: Context, x: Value, factors: Sequence[float | None], **attributes: Any) -> Value:
     """The data in the size of the result; factors that PyTorch rounded sizes from replace these."""
     spatial = len(dims_of(x)) - 2
     known = [f for f in factors if f is not None]
@@ -30,7 +34,7 @@ def _nearest(**attributes: Any) -> tuple[Callable[..., Value], Callable[..., Val
     """Converters of the overloads with a list of factors, and with a factor for each dim."""
 
     def of_list(ctx: Context, x: Value, size: Any, factors: Any = None) -> Value:
-        return _resize(ctx, x, factors or (), method="nearest_neighbor", **attributes)
+        return resize(ctx, x, factors or (), method="nearest_neighbor", **attributes)
 
     def of_dims(ctx: Context, x: Value, size: Any, *factors: Any) -> Value:
         return of_list(ctx, x, size, factors)
@@ -49,18 +53,28 @@ def _interpolated(
         if dtype_of(x) not in FLOATS:
             raise Unsupported(f"expected floats to interpolate, got {dtype_of(x)}")
         if align_corners and "antialias" in attributes:
-            return _resize(ctx, x, _factors_of_corners(ctx, x), method=method, **attributes)
+            return resize(ctx, x, _factors_of_corners(ctx, x), method=method, **attributes)
+        if "antialias" in attributes and method == "linear" and _enlarges(ctx, x, factors):
+            return resize(ctx, x, factors or (), method=method)
         if align_corners:
             mode = "align_corners"
-            return _resize(
+            return resize(
                 ctx, x, (), method=method, coordinate_transformation_mode=mode, **attributes
             )
-        return _resize(ctx, x, factors or (), method=method, **attributes)
+        return resize(ctx, x, factors or (), method=method, **attributes)
 
     def of_dims(ctx: Context, x: Value, size: Any, align_corners: bool, *factors: Any) -> Value:
         return of_list(ctx, x, size, align_corners, factors)
 
     return of_list, of_dims
+
+
+def _enlarges(ctx: Context, x: Value, factors: Sequence[float | None] | None) -> bool:
+    """Whether no size gets smaller: each element is then between two, also with antialiasing."""
+    pairs = zip(dims_of(x)[2:], ctx.dims[2:], strict=True)
+    sizes = [(own.constant, new.constant) for own, new in pairs]
+    known = all(own is not None and new is not None and own <= new for own, new in sizes)
+    return known and all(f is None or f >= 1 for f in factors or ())
 
 
 def _factors_of_corners(ctx: Context, x: Value) -> list[float]:
@@ -85,8 +99,7 @@ def _register(name: str, converters: tuple[Callable[..., Value], Callable[..., V
 
 
 for _spatial, _name in _LINEAR.items():
-    _floor = {"coordinate_transformation_mode": "asymmetric", "rounding_method": "floor"}
-    _register(f"upsample_nearest{_spatial}d", _nearest(**_floor))
+    _register(f"upsample_nearest{_spatial}d", _nearest(**FLOOR))
     _centers = {
         "coordinate_transformation_mode": "tf_half_pixel_for_nn",
         "rounding_method": "floor",

@@ -186,7 +186,7 @@ FAULTS = (
         "a view's region begins at its source's start",
         "dialects/tir/regions.py",
         "else Interval(first.lower, first.upper + size - 1)",
-        "else Interval(ZERO, first.upper + size - 1)",
+        "else Interval(IntExpr.of(0), first.upper + size - 1)",
         tests=("tests/filecheck/dialects", "tests/script", "tests/tir"),
     ),
 )

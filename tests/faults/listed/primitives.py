@@ -54,8 +54,8 @@ FAULTS = (
     Fault(
         "fuse takes the outer size for the inner digit",
         S + "loops.py",
-        "        rest = rest // size\n",
-        "        rest = rest // sizes[0]\n",
+        "        inner = inner * size\n",
+        "        inner = inner * sizes[0]\n",
         ("caches", "shapes"),
         LOOPS,
     ),

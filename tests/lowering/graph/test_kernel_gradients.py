@@ -12,7 +12,7 @@ from xrelax import relax, te
 from xrelax.inspection import stage_text
 from xrelax.relax.testing import nn
 from xrelax.relax.training.utils import register_te_gradient
-from xrelax.script import from_source
+from xrelax.script import ScriptError, from_source
 
 
 @register_te_gradient("tests.scaled_product_grad")
@@ -93,6 +93,8 @@ def test_recomputation_needs_less_memory():
     results, sizes = [], []
     for segments in ([0], 4):
         mod = chain(segments)
+        assert ("R.grad.recomputed(R.tanh(" in mod.script()) == (segments == 4)
+        mod = from_source(mod.script())
         plan = stage_text(mod, "rt").partition("@main_adjoint")[2]
         sizes.append(int(re.search(r"rt\.arena (\d+)", plan)[1]))
         loss, (by_x,) = relax.build(mod)["main_adjoint"](x)
@@ -103,3 +105,5 @@ def test_recomputation_needs_less_memory():
     for segments in ([1, 2], [0, 4, 2], []):
         with pytest.raises(ValueError, match="expected segments that increase from 0 to 8, got "):
             chain(segments)
+    with pytest.raises(ScriptError, match=r"expected R.grad.recomputed\(call\), got "):
+        from_source("@R.function\ndef f(x: R.Tensor((2,))):\n    return R.grad.recomputed(x)\n")

@@ -49,8 +49,24 @@ def test_lifted_parameters():
 def test_a_function_of_the_name():
     mod = from_source(MODEL)
     mod["main_transform_params"] = mod["main"]
-    with pytest.raises(RuntimeError, match="expected no function 'main_transform_params' yet"):
+    with pytest.raises(RuntimeError, match="expected 'main_transform_params' to map a tuple to"):
         relax.transform.LiftTransformParams()(mod)
+
+
+def test_parameters_of_an_existing_function():
+    x, *params = arrays()
+    mod = from_source(MODEL)
+    expected = relax.build(mod)(x, *params).numpy()
+    mod["main_transform_params"] = from_source("""
+@R.function
+def main(given: R.Tuple(R.Tensor((4, "k"), "float32"), R.Tensor(("k", 3), "float32"),
+                        R.Tensor((4,), "float32"))):
+    R.func_attr({"num_input": 0})
+    return R.negative(given[0]), R.negative(given[1]), R.negative(given[2])
+""")
+    vm = relax.VirtualMachine(relax.build(relax.transform.LiftTransformParams()(mod)), tvm.cpu())
+    transformed = vm["main_transform_params"](tuple(-p for p in params))
+    np.testing.assert_allclose(vm["main"](x, *transformed).numpy(), expected, rtol=1e-5)
 
 
 @pytest.mark.parametrize("bounds", ["", 'R.func_attr({"tir_var_upper_bound": {"n": 4, "r": 4}})'])

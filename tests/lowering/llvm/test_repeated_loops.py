@@ -1,4 +1,4 @@
-"""Reductions that are the same in every iteration around are not unrolled: LLVM would not end."""
+"""Reductions that are the same in every iteration, and fills, are not unrolled: LLVM takes long."""
 
 import subprocess
 import sys
@@ -64,6 +64,24 @@ def test_the_same_in_every_row(options):
 @pytest.mark.parametrize("value", ["T.min(Y[vj], B[vj + r1])", "Y[vj] + B[r1 + 2]"])
 def test_rows_that_differ_and_chains_without_forks_are_unrolled(value):
     assert "llvm.loop.unroll.disable" not in llvm_ir(program(value))
+
+
+FILL = """
+@T.prim_func
+def main(y: T.Buffer((256, 81), "int8")):
+    T.func_attr({"tir.is_scheduled": True, "tir.noalias": True})
+    for i, j in T.grid(ROWS, 81):
+        with T.block("Y"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            y[vi, vj] = T.int8(0)
+"""
+
+
+@pytest.mark.parametrize("rows, is_kept", [(65, True), (64, False)])
+def test_fills_of_many_rows(rows, is_kept):
+    """LLVM makes a row a `memset`, and unrolled them all."""
+    ir = llvm_ir(FILL.replace("ROWS", str(rows)))
+    assert ("llvm.loop.unroll.disable" in ir) == is_kept
 
 
 @pytest.mark.parametrize("operation", ["min", "max"])

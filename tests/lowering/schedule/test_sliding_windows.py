@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from xrelax import relax
-from xrelax.dialects.relax.operators.convolution import Conv2dOp
+from xrelax.dialects.relax.operators.plain_convolution import Conv2dOp
 from xrelax.dialects.relax.operators.pooling import AvgPool2dOp, MaxPool2dOp
 from xrelax.inspection import stage_text
 from xrelax.script import from_source

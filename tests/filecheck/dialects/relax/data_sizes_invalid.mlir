@@ -61,3 +61,11 @@ relax.func @slice_end(%x: !relax.tensor<[n], f32>, %b: !relax.tensor<[1], i64>, 
   %s = relax.dynamic_strided_slice %x, %b, %e, %b : !relax.tensor<[n], f32>, !relax.tensor<[1], i64>, !relax.tensor<[2], i64>, !relax.tensor<[1], i64> -> !relax.tensor<rank 1, f32>
   relax.return %s : !relax.tensor<rank 1, f32>
 }
+
+// -----
+
+// CHECK: expected an i64 tensor of rank 1 and known length, got !relax.tensor<[n], i64>
+relax.func @count(%c: !relax.tensor<[n], i64>) -> !relax.tensor<[n], i64> {
+  %s = relax.tensor_to_shape %c : !relax.tensor<[n], i64> -> !relax.shape<*>
+  relax.return %c : !relax.tensor<[n], i64>
+}

@@ -194,6 +194,22 @@ relax.func @local(%x: !relax.tensor<[n], f32>, %y: !relax.tensor<[n], f32>) -> !
 
 // -----
 
+// A local function calls itself.
+// CHECK-LABEL: @recursive
+relax.func @recursive(%x: !relax.tensor<[n], f32>, %c: !relax.tensor<[], i1>) -> !relax.tensor<[n], f32> {
+  %f = relax.local_func @inner(%a: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
+    // CHECK: %own = relax.own_func : !relax.func<(!relax.tensor<[n], f32>) -> !relax.tensor<[n], f32>>
+    %own = relax.own_func : !relax.func<(!relax.tensor<[n], f32>) -> !relax.tensor<[n], f32>>
+    // CHECK: %b = relax.invoke %own(%a)
+    %b = relax.invoke %own(%a) : !relax.func<(!relax.tensor<[n], f32>) -> !relax.tensor<[n], f32>>, (!relax.tensor<[n], f32>) -> !relax.tensor<[n], f32>
+    relax.return %b : !relax.tensor<[n], f32>
+  }
+  %z = relax.invoke %f(%x) : !relax.func<(!relax.tensor<[n], f32>) -> !relax.tensor<[n], f32>>, (!relax.tensor<[n], f32>) -> !relax.tensor<[n], f32>
+  relax.return %z : !relax.tensor<[n], f32>
+}
+
+// -----
+
 // What graphs do besides computing, and calls that change their arguments.
 // CHECK-LABEL: @run_time
 relax.func impure @run_time(%c: !relax.tensor<[], i1>, %x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {

@@ -518,6 +518,25 @@ relax.func @main(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
 
 // -----
 
+// CHECK: expected a local function around 'relax.own_func'
+relax.func @main(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
+  %f = relax.own_func : !relax.func<(!relax.tensor<[n], f32>) -> !relax.tensor<[n], f32>>
+  relax.return %x : !relax.tensor<[n], f32>
+}
+
+// -----
+
+// CHECK: expected the type !relax.func<(!relax.tensor<[n], f32>) -> !relax.tensor<[n], f32>> of 'same', got !relax.func<() -> !relax.object>
+relax.func @main(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
+  %f = relax.local_func @same(%a: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
+    %own = relax.own_func : !relax.func<() -> !relax.object>
+    relax.return %a : !relax.tensor<[n], f32>
+  }
+  relax.return %x : !relax.tensor<[n], f32>
+}
+
+// -----
+
 // CHECK: expected 1 arguments, got 0
 relax.func @main(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
   %f = relax.local_func @same(%a: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {

@@ -235,7 +235,7 @@ rt.func @main(%x: !tir.buffer<[n], f32>) symbols [k] signature ("x") : (!relax.t
 
 // -----
 
-// CHECK: expected a text for relax.print, relax.assert, relax.str, got 'f'
+// CHECK: expected a text for relax.print, relax.assert, relax.str, vm.builtin.value_of, got 'f'
 rt.func @main(%x: !tir.buffer<[n], f32>) {
   rt.call_packed "f" text "{}" (%x) outs() : (!tir.buffer<[n], f32>), ()
 }

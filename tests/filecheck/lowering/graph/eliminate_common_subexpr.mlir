@@ -86,3 +86,19 @@ relax.func @recomputed(%x: !relax.tensor<[4], f32>) -> !relax.tensor<[4], f32> {
   %2 = relax.add %0, %1 : !relax.tensor<[4], f32>, !relax.tensor<[4], f32> -> !relax.tensor<[4], f32>
   relax.return %2 : !relax.tensor<[4], f32>
 }
+
+// -----
+
+// Equal casts check the same.
+
+// CHECK-LABEL: @casts
+// CHECK:         [[A:%.+]] = relax.match_cast %x : !relax.tensor<rank 1, f32> -> !relax.tensor<[4], f32>
+// CHECK-NEXT:    [[B:%.+]] = relax.match_cast %x : !relax.tensor<rank 1, f32> -> !relax.tensor<[n], f32>
+// CHECK-NEXT:    relax.tuple([[A]], [[A]], [[B]])
+relax.func @casts(%x: !relax.tensor<rank 1, f32>) -> tuple<!relax.tensor<[4], f32>, !relax.tensor<[4], f32>, !relax.tensor<rank 1, f32>> {
+  %0 = relax.match_cast %x : !relax.tensor<rank 1, f32> -> !relax.tensor<[4], f32>
+  %1 = relax.match_cast %x : !relax.tensor<rank 1, f32> -> !relax.tensor<[4], f32>
+  %2 = relax.match_cast %x : !relax.tensor<rank 1, f32> -> !relax.tensor<[n], f32>
+  %3 = relax.tuple(%0, %1, %2) : (!relax.tensor<[4], f32>, !relax.tensor<[4], f32>, !relax.tensor<[n], f32>) -> tuple<!relax.tensor<[4], f32>, !relax.tensor<[4], f32>, !relax.tensor<[n], f32>>
+  relax.return %3 : tuple<!relax.tensor<[4], f32>, !relax.tensor<[4], f32>, !relax.tensor<[n], f32>>
+}

@@ -56,3 +56,16 @@ relax.func @passed(%x: !relax.tensor<[3], f32>) -> !relax.tensor<[3], f32> {
   }
   relax.return %y : !relax.tensor<[3], f32>
 }
+
+// -----
+
+// Large tensors that are cheap to make are not stored.
+// CHECK-LABEL: relax.func @created
+// CHECK-NEXT: relax.constant <float32, [1024]
+// CHECK-NEXT: relax.zeros
+relax.func @created() -> tuple<!relax.tensor<[1024], f32>, !relax.tensor<[1025], f32>> {
+  %0 = relax.zeros {shape = [#sym.expr<1024>]} : !relax.tensor<[1024], f32>
+  %1 = relax.zeros {shape = [#sym.expr<1025>]} : !relax.tensor<[1025], f32>
+  %2 = relax.tuple(%0, %1) : (!relax.tensor<[1024], f32>, !relax.tensor<[1025], f32>) -> tuple<!relax.tensor<[1024], f32>, !relax.tensor<[1025], f32>>
+  relax.return %2 : tuple<!relax.tensor<[1024], f32>, !relax.tensor<[1025], f32>>
+}

@@ -150,3 +150,59 @@ relax.func @main(%t: tuple<!relax.tensor<[8], f32>, !relax.tensor<[4], f32>>) ->
   %0 = relax.call @second(%t) : (tuple<!relax.tensor<[8], f32>, !relax.tensor<[4], f32>>) -> !relax.tensor<[4], f32>
   relax.return %0 : !relax.tensor<[4], f32>
 }
+
+// -----
+
+// Calls in place write to the buffer of their argument: that of the result, or of a parameter.
+// CHECK-LABEL: tir.prim_func @own(%x: !tir.buffer<[4], f32>, %Y: !tir.buffer<[4], f32>)
+// CHECK-NOT:     tir.alloc_buffer
+// CHECK:         tir.store %{{.*}}, %Y[%v_i]
+// CHECK:         tir.load %Y[%v_i
+// CHECK:         tir.store %{{.*}}, %Y[%v_i
+// CHECK-LABEL: tir.prim_func @given(%x: !tir.buffer<[4], f32>)
+// CHECK-COUNT-2: tir.store %{{.*}}, %x[
+// Nothing else may use a tensor that a fused kernel changes.
+// CHECK-LABEL: relax.func private @shared
+// CHECK-LABEL: relax.func @main
+// CHECK-NEXT:    %0 = relax.call_tir @own(%x)
+// CHECK-NEXT:    %1 = relax.call_tir_inplace @given(%0) inplace [0]
+// CHECK-NEXT:    %2 = relax.call @shared(%y)
+tir.prim_func @next(%X: !tir.buffer<[4], f32>, %Y: !tir.buffer<[4], f32>) attributes {private, tir.noalias = true} {
+  tir.for %i in (0, 4) {
+    tir.block "next" (%v_i: spatial (0, 4) = %i) reads (%X[%v_i]) writes (%Y[%v_i]) {
+      %0 = tir.load %X[%v_i] : !tir.buffer<[4], f32>
+      %1 = math.exp %0 : f32
+      tir.store %1, %Y[%v_i] : !tir.buffer<[4], f32>
+    }
+  }
+}
+tir.prim_func @change(%X: !tir.buffer<[4], f32>) attributes {private, tir.noalias = true} {
+  tir.for %i in (0, 4) {
+    tir.block "change" (%v_i: spatial (0, 4) = %i) reads (%X[%v_i]) writes (%X[%v_i]) {
+      %0 = tir.load %X[%v_i] : !tir.buffer<[4], f32>
+      %1 = math.exp %0 : f32
+      tir.store %1, %X[%v_i] : !tir.buffer<[4], f32>
+    }
+  }
+}
+relax.func private @own(%x: !relax.tensor<[4], f32>) -> !relax.tensor<[4], f32> attributes {Primitive = 1 : i64} {
+  %0 = relax.call_tir @next(%x) : (!relax.tensor<[4], f32>) -> !relax.tensor<[4], f32>
+  %1 = relax.call_tir_inplace @change(%0) inplace [0] : (!relax.tensor<[4], f32>) -> !relax.tensor<[4], f32>
+  relax.return %1 : !relax.tensor<[4], f32>
+}
+relax.func private @given(%x: !relax.tensor<[4], f32>) -> !relax.tensor<[4], f32> attributes {Primitive = 1 : i64} {
+  %0 = relax.call_tir_inplace @change(%x) inplace [0] : (!relax.tensor<[4], f32>) -> !relax.tensor<[4], f32>
+  %1 = relax.call_tir_inplace @change(%0) inplace [0] : (!relax.tensor<[4], f32>) -> !relax.tensor<[4], f32>
+  relax.return %1 : !relax.tensor<[4], f32>
+}
+relax.func private @shared(%x: !relax.tensor<[4], f32>) -> !relax.tensor<[4], f32> attributes {Primitive = 1 : i64} {
+  %0 = relax.call_tir_inplace @change(%x) inplace [0] : (!relax.tensor<[4], f32>) -> !relax.tensor<[4], f32>
+  relax.return %0 : !relax.tensor<[4], f32>
+}
+relax.func @main(%x: !relax.tensor<[4], f32>, %y: !relax.tensor<[4], f32>) -> tuple<!relax.tensor<[4], f32>, !relax.tensor<[4], f32>, !relax.tensor<[4], f32>> {
+  %0 = relax.call @own(%x) : (!relax.tensor<[4], f32>) -> !relax.tensor<[4], f32>
+  %1 = relax.call @given(%0) : (!relax.tensor<[4], f32>) -> !relax.tensor<[4], f32>
+  %2 = relax.call @shared(%y) : (!relax.tensor<[4], f32>) -> !relax.tensor<[4], f32>
+  %t = relax.tuple(%1, %2, %y) : (!relax.tensor<[4], f32>, !relax.tensor<[4], f32>, !relax.tensor<[4], f32>) -> tuple<!relax.tensor<[4], f32>, !relax.tensor<[4], f32>, !relax.tensor<[4], f32>>
+  relax.return %t : tuple<!relax.tensor<[4], f32>, !relax.tensor<[4], f32>, !relax.tensor<[4], f32>>
+}

@@ -341,8 +341,8 @@ tir.prim_func @running(%X: !tir.buffer<[n], f32>, %Y: !tir.buffer<[n], f32>) {
 // -----
 
 // CHECK: expected known dims in the match_cast of 'o', an object, got n
-relax.func @main() -> !relax.tensor<rank 1, f32> {
+relax.func @main() -> !relax.shape<rank 1> {
   %o = relax.call_pure_packed "test.f"() : () -> !relax.object
-  %x = relax.match_cast %o : !relax.object -> !relax.tensor<[n], f32>
-  relax.return %x : !relax.tensor<[n], f32>
+  %x = relax.match_cast %o : !relax.object -> !relax.shape<[n]>
+  relax.return %x : !relax.shape<[n]>
 }

@@ -34,15 +34,18 @@ relax.func @branches(%c: !relax.tensor<[], i1>, %x: !relax.tensor<[a], f32>, %y:
 
 // -----
 
-// What a call returns is known once the callee's shapes are; shapes and numbers have symbols too.
+// What a call returns is known once the callee's shapes are; shapes have symbols too, and integers
+// that something reads as a size.
 // CHECK-LABEL: relax.func @caller
-relax.func @caller(%x: !relax.tensor<[4, n], f32>, %s: !relax.shape<rank 1>, %p: !relax.prim<i64>) -> !relax.tensor<rank 2, f32> {
-  // CHECK-NEXT: relax.call @callee(%x, %s, %p) : (!relax.tensor<[4, n], f32>, !relax.shape<[s_0]>, !relax.prim<i64, p>) -> !relax.tensor<[4, n], f32>
-  %y = relax.call @callee(%x, %s, %p) : (!relax.tensor<[4, n], f32>, !relax.shape<rank 1>, !relax.prim<i64>) -> !relax.tensor<rank 2, f32>
+relax.func @caller(%x: !relax.tensor<[4, n], f32>, %s: !relax.shape<rank 1>, %p: !relax.prim<i64>, %q: !relax.prim<i64>) -> !relax.tensor<rank 2, f32> {
+  // CHECK-NEXT: relax.call @callee(%x, %s, %p, %q) : (!relax.tensor<[4, n], f32>, !relax.shape<[s_0]>, !relax.prim<i64>, !relax.prim<i64, q>) -> !relax.tensor<[4, n], f32>
+  %y = relax.call @callee(%x, %s, %p, %q) : (!relax.tensor<[4, n], f32>, !relax.shape<rank 1>, !relax.prim<i64>, !relax.prim<i64>) -> !relax.tensor<rank 2, f32>
   relax.return %y : !relax.tensor<rank 2, f32>
 }
-// CHECK: relax.func private @callee(%x: !relax.tensor<[x_0, x_1], f32>, %s: !relax.shape<[s_0]>, %p: !relax.prim<i64, p>) -> !relax.tensor<[x_0, x_1], f32> {
-relax.func private @callee(%x: !relax.tensor<rank 2, f32>, %s: !relax.shape<rank 1>, %p: !relax.prim<i64>) -> !relax.tensor<rank 2, f32> {
+// CHECK: relax.func private @callee(%x: !relax.tensor<[x_0, x_1], f32>, %s: !relax.shape<[s_0]>, %p: !relax.prim<i64>, %q: !relax.prim<i64, q>) -> !relax.tensor<[x_0, x_1], f32> {
+relax.func private @callee(%x: !relax.tensor<rank 2, f32>, %s: !relax.shape<rank 1>, %p: !relax.prim<i64>, %q: !relax.prim<i64>) -> !relax.tensor<rank 2, f32> {
+  // CHECK-NEXT: relax.match_cast %q written "m" : !relax.prim<i64, q> -> !relax.prim<i64, q>
+  %0 = relax.match_cast %q : !relax.prim<i64> -> !relax.prim<i64, m>
   relax.return %x : !relax.tensor<rank 2, f32>
 }
 
@@ -69,13 +72,17 @@ relax.func @unknown(%x: !relax.tensor<*, f32>, %s: !relax.object, %y: !relax.ten
 
 // -----
 
-// A cast over known symbols says what a registered function returns; one that declares some does not.
+// A cast over known symbols says what a registered function returns; those that one declares are the
+// dims of an object.
 // CHECK-LABEL: relax.func @packed
 relax.func @packed(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n, 4], f32> {
   // CHECK-NEXT: relax.call_pure_packed "f"(%x) : (!relax.tensor<[n], f32>) -> !relax.tensor<[n, 4], f32>
   %y = relax.call_pure_packed "f"(%x) : (!relax.tensor<[n], f32>) -> !relax.tensor<*, ?>
   %z = relax.match_cast %y : !relax.tensor<*, ?> -> !relax.tensor<[n, 4], f32>
-  // CHECK: relax.call_pure_packed "g"(%x) : (!relax.tensor<[n], f32>) -> !relax.tensor<rank 1, f32>
+  // CHECK: %v = relax.call_pure_packed "g"(%x) : (!relax.tensor<[n], f32>) -> !relax.object
+  // CHECK-NEXT: %0 = relax.call_pure_packed "vm.builtin.dims_of"(%v) : (!relax.object) -> !relax.tensor<[1], i64>
+  // CHECK-NEXT: %1 = relax.tensor_to_shape %0 : !relax.tensor<[1], i64> -> !relax.shape<rank 1>
+  // CHECK-NEXT: relax.match_cast %1 : !relax.shape<rank 1> -> !relax.shape<[m]>
   %v = relax.call_pure_packed "g"(%x) : (!relax.tensor<[n], f32>) -> !relax.tensor<rank 1, f32>
   %w = relax.match_cast %v : !relax.tensor<rank 1, f32> -> !relax.tensor<[m], f32>
   relax.return %z : !relax.tensor<[n, 4], f32>

@@ -516,3 +516,39 @@ tir.prim_func @blocks(%X: !tir.buffer<[64], f32>, %Y: !tir.buffer<[1], f32>) {
     }
   }
 }
+
+// -----
+
+// A conversion to integers saturates: clipping to their range before is not done twice.
+
+// CHECK-LABEL: loops.func @clips(
+// CHECK:         %x = loops.load %X[%i]
+// CHECK:         %y = arith.fptosi %x : f32 to i8
+// CHECK:         loops.store %y, %Y[%i]
+// CHECK-LABEL: loops.func @narrower(
+// CHECK:         %l = arith.maximumf
+// CHECK:         arith.fptosi %l : f32 to i8
+tir.prim_func @clips(%X: !tir.buffer<[4], f32>, %Y: !tir.buffer<[4], i8>) {
+  tir.for %i in (0, 4) {
+    tir.block "Y" (%v: spatial (0, 4) = %i) reads (%X[%v]) writes (%Y[%v]) {
+      %x = tir.load %X[%v] : !tir.buffer<[4], f32>
+      %most = arith.constant 127.0 : f32
+      %m = arith.minimumf %x, %most : f32
+      %least = arith.constant -128.0 : f32
+      %l = arith.maximumf %m, %least : f32
+      %y = arith.fptosi %l : f32 to i8
+      tir.store %y, %Y[%v] : !tir.buffer<[4], i8>
+    }
+  }
+}
+tir.prim_func @narrower(%X: !tir.buffer<[4], f32>, %Y: !tir.buffer<[4], i8>) {
+  tir.for %i in (0, 4) {
+    tir.block "Y" (%v: spatial (0, 4) = %i) reads (%X[%v]) writes (%Y[%v]) {
+      %x = tir.load %X[%v] : !tir.buffer<[4], f32>
+      %least = arith.constant -127.0 : f32
+      %l = arith.maximumf %x, %least : f32
+      %y = arith.fptosi %l : f32 to i8
+      tir.store %y, %Y[%v] : !tir.buffer<[4], i8>
+    }
+  }
+}

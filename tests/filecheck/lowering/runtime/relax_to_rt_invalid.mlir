@@ -41,26 +41,27 @@ relax.func impure @main(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> 
 // -----
 
 // CHECK: 'main': expected 'relax.call_pure_packed' to give tensors of known shape and dtype, got !relax.tensor<rank 1, f32>
-relax.func @main(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
+relax.func impure @main(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
   %y = relax.call_pure_packed "f"(%x) : (!relax.tensor<[n], f32>) -> !relax.tensor<rank 1, f32>
-  %z = relax.call_pure_packed "f"(%y) : (!relax.tensor<rank 1, f32>) -> !relax.tensor<[n], f32>
-  relax.return %z : !relax.tensor<[n], f32>
+  %z = relax.print "{}"(%y) : (!relax.tensor<rank 1, f32>) -> tuple<>
+  relax.return %x : !relax.tensor<[n], f32>
 }
 
 // -----
 
-// CHECK: expected argument of 'relax.call_pure_packed' in 'main' to have a known shape and dtype, got !relax.tensor<rank 1, f32>
-relax.func @main(%x: !relax.tensor<[n], f32>) -> !relax.tensor<rank 1, f32> {
+// CHECK: expected argument of 'relax.print' in 'main' to have a known shape and dtype, got !relax.tensor<rank 1, f32>
+relax.func impure @main(%x: !relax.tensor<[n], f32>) -> !relax.tensor<rank 1, f32> {
   %y = relax.call_pure_packed "f"(%x) : (!relax.tensor<[n], f32>) -> !relax.tensor<rank 1, f32>
-  %z = relax.call_pure_packed "f"(%y) : (!relax.tensor<rank 1, f32>) -> !relax.tensor<[n], f32>
+  %z = relax.print "{}"(%y) : (!relax.tensor<rank 1, f32>) -> tuple<>
   relax.return %y : !relax.tensor<rank 1, f32>
 }
 
 // -----
 
 // CHECK: expected result of 'main' to have a known shape and dtype, got !relax.tensor<rank 1, f32>
-relax.func private @main(%x: !relax.tensor<[n], f32>) -> !relax.tensor<rank 1, f32> {
+relax.func private impure @main(%x: !relax.tensor<[n], f32>) -> !relax.tensor<rank 1, f32> {
   %y = relax.call_pure_packed "f"(%x) : (!relax.tensor<[n], f32>) -> !relax.tensor<rank 1, f32>
+  %z = relax.print "{}"(%y) : (!relax.tensor<rank 1, f32>) -> tuple<>
   relax.return %y : !relax.tensor<rank 1, f32>
 }
 
@@ -134,12 +135,13 @@ tir.prim_func @column(%X: !tir.buffer<[n], f32, strides = [n]>) {
 // -----
 
 // CHECK: expected result of 'relax.if' in 'main' to have a known shape and dtype, got !relax.tensor<rank 1, f32>
-relax.func @main(%c: !relax.tensor<[], i1>, %x: !relax.tensor<[n], f32>, %z: !relax.tensor<[m], f32>) -> !relax.tensor<[n], f32> {
+relax.func impure @main(%c: !relax.tensor<[], i1>, %x: !relax.tensor<[n], f32>, %z: !relax.tensor<[m], f32>) -> !relax.tensor<[n], f32> {
   %y = relax.if %c : !relax.tensor<[], i1> -> !relax.tensor<rank 1, f32> {
     relax.yield %x : !relax.tensor<[n], f32>
   } else {
     relax.yield %z : !relax.tensor<[m], f32>
   }
+  %p = relax.print "{}"(%y) : (!relax.tensor<rank 1, f32>) -> tuple<>
   relax.return %x : !relax.tensor<[n], f32>
 }
 

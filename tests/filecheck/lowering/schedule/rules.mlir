@@ -7,7 +7,7 @@
 // CHECK-NEXT:    tir.for %i in (0, 1000) parallel {
 // CHECK-NEXT:      tir.for %j in (0, 1000) {
 
-// UNKNOWN: expected a rule (attention, {{.*}}, parallelize), got 'paralelize', did you mean 'parallelize'?
+// UNKNOWN: expected a rule (channels-last, {{.*}}, parallelize), got 'paralelize', did you mean 'parallelize'?
 tir.prim_func @double(%X: !tir.buffer<[1000, 1000], f32>, %Y: !tir.buffer<[1000, 1000], f32>) {
   tir.for %i in (0, 1000) {
     tir.for %j in (0, 1000) {
