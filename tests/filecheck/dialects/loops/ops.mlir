@@ -4,6 +4,9 @@
 // CHECK: loops.func @kernel(%X: !tir.buffer<[1, n], f32>, %k: index, %s: f32) symbols [n, m] noalias {
 loops.func @kernel(%X: !tir.buffer<[1, n], f32>, %k: index, %s: f32) symbols [n, m] noalias {
 }
+// CHECK: loops.func @far(%X: !tir.buffer<[4], f32>) noalias reuse_distance 1048576 {
+loops.func @far(%X: !tir.buffer<[4], f32>) noalias reuse_distance 1048576 {
+}
 // CHECK: loops.func @plain(%X: !tir.buffer<[4], f32>) {
 loops.func @plain(%X: !tir.buffer<[4], f32>) {
 }
