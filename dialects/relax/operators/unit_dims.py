@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,8 +16,18 @@ from .language import TensorLanguage
 from .reshaping import ReshapingOp
 
 
+class UnitDimsOp(ReshapingOp, ABC):
+    """A reshape of which each dim of the result that is not 1 is one of the operand's."""
+
+    @classmethod
+    def compute_plain(
+        cls, te: TensorLanguage, tensors: Sequence[Any], attributes: dict[str, Any]
+    ) -> Any:
+        return cls.compute(te, tensors, attributes)
+
+
 @irdl_op_definition
-class ExpandDimsOp(ReshapingOp):
+class ExpandDimsOp(UnitDimsOp):
     """Insert dims of 1 at these axes of the result; `numpy.expand_dims`, `torch.unsqueeze`."""
 
     name = "relax.expand_dims"
@@ -38,7 +49,7 @@ class ExpandDimsOp(ReshapingOp):
 
 
 @irdl_op_definition
-class SqueezeOp(ReshapingOp):
+class SqueezeOp(UnitDimsOp):
     """Remove the dims of 1 at these axes; `numpy.squeeze`, `torch.squeeze`.
 
     Other dims at the axes are kept, as in PyTorch, and none is a symbol. By default, all dims that

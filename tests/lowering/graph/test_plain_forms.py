@@ -43,3 +43,16 @@ class Module:
     legal = relax.transform.LegalizeOps()(mod)
     found = relax.build(legal)["main"](a, b).numpy()
     np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("call", ["R.squeeze(a, 1)", "R.expand_dims(a, 2)"])
+def test_dims_of_one_need_no_division(call):
+    mod = from_source(f"""
+@I.ir_module
+class Module:
+    @R.function
+    def main(a: R.Tensor((2, 1, 3), "float32")):
+        return {call}
+""")
+    legal = relax.transform.LegalizeOps()(mod).script()
+    assert "T.writes" in legal and "//" not in legal and "%" not in legal
