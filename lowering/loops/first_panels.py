@@ -30,6 +30,9 @@ from .streams import Stream, prefetches
 OPS = 4
 """The least operations of an iteration for each line that it asks for."""
 
+LONG = 2
+"""Times the iterations that are wanted, from which a loop counts them."""
+
 
 def prefetch_first_panels(
     loop: loops.ForOp, stream: Stream, func: loops.FuncOp, iterations: int
@@ -53,24 +56,31 @@ def prefetch_first_panels(
             return
         if len(before.body.block.ops) >= OPS * max(1, stream.step // LINE):
             firsts[loop.loop_var] = loop.lower.data + (start - lower)
-            _emit(before, stream, firsts, loop.loop_var)
+            _emit(before, stream, firsts, loop.loop_var, iterations - start)
             start += count
 
 
 def _emit(
-    before: loops.ForOp, stream: Stream, firsts: Mapping[SSAValue, IntExpr], var: SSAValue
+    before: loops.ForOp,
+    stream: Stream,
+    firsts: Mapping[SSAValue, IntExpr],
+    var: SSAValue,
+    most: int,
 ) -> None:
     """Prefetch at the begin of each iteration, with its number added to `var`.
 
-    Where the whole loop may run again, it does so the first time.
+    Where the whole loop may run again, it does so the first time. A loop of many more iterations
+    than `most` does so in the first ones.
     """
     values = Values()
     moves = {values.atom(v): e for v, e in firsts.items()}
     moves[values.atom(var)] = firsts[var] + values.expr(before.loop_var)
     hints: list[Operation] = [hint for _, hint in prefetches(stream, values, moves)]
-    again = [(values.expr(p.loop_var), p.lower.data + 1) for p in _loops_around(before)]
-    if again:
-        hints = [loops.IfOp(again, values.list, Region(Block(hints)))]
+    bounds = [(values.expr(p.loop_var), p.lower.data + 1) for p in _loops_around(before)]
+    if (before.extent.data.constant or 0) > LONG * most:
+        bounds.append((values.expr(before.loop_var), before.lower.data + most))
+    if bounds:
+        hints = [loops.IfOp(bounds, values.list, Region(Block(hints)))]
     place = before.body.block.first_op
     assert place is not None
     before.body.block.insert_ops_before(hints, place)

@@ -49,7 +49,7 @@ loops.func @far(%X: !tir.buffer<[1048576], f32>, %W: !tir.buffer<[1048576, 8], f
 // -----
 
 // A small panel is far too if callers fill the caches from call to call. The kernel asks for the first
-// iterations' part in the loop before, unless that has little to do or runs again.
+// iterations' part in the loops before, unless they have little to do or run again, and no more than that.
 
 // CHECK-LABEL: @beside_others
 // CHECK:         loops.for %i in (0, 8) {
@@ -64,8 +64,8 @@ loops.func @far(%X: !tir.buffer<[1048576], f32>, %W: !tir.buffer<[1048576, 8], f
 // CHECK-NEXT:      loops.prefetch %V[%j_2 + 8, 0]
 // CHECK-NEXT:      loops.prefetch %W[%j_2 + 8, 0]
 // CHECK:         loops.for %r_1 in (0, n) {
-// CHECK-NEXT:      loops.for %j_3 in (0, 8) {
-// CHECK-NEXT:        loops.if (%r_1 < 1) {
+// CHECK-NEXT:      loops.for %j_3 in (0, 1024) {
+// CHECK-NEXT:        loops.if (%r_1 < 1, %j_3 < 112) {
 // CHECK-NEXT:          loops.prefetch %V[%j_3 + 16, 0]
 // CHECK:           loops.prefetch %W[%k + 128, 0]
 // CHECK:           loops.prefetch %V[%k + 128, 0]
@@ -96,11 +96,11 @@ loops.func @beside_others(%X: !tir.buffer<[65536], f32>, %W: !tir.buffer<[65536,
     loops.store %b, %Y[%j] : !tir.buffer<[8], f32>, f32
   }
   loops.for %r in (0, n) {
-    loops.for %j in (0, 8) {
+    loops.for %j in (0, 1024) {
       %x = loops.load %X[%j] : !tir.buffer<[65536], f32> -> f32
       %a = arith.addf %x, %x : f32
       %b = arith.mulf %a, %x : f32
-      loops.store %b, %Y[%j] : !tir.buffer<[8], f32>, f32
+      loops.store %b, %Y[0] : !tir.buffer<[8], f32>, f32
     }
   }
   %s = loops.for %k in (0, 65536) carry (%a = %z : vector<8xf32>) {
