@@ -96,9 +96,11 @@ def choose_lanes(block: tir.BlockOp, target: Target) -> Lanes | None:
 def lanes_of(block: tir.BlockOp, target: Target) -> Iterator[Lanes]:
     """The loops of a block that can be vectorized with profit, the cheapest first.
 
-    None if a loop is not plain.
+    None if a loop is not plain. Those around an unrolled one stay as they are.
     """
     loops = nest_loops(block)
+    unrolled = [i for i, loop in enumerate(loops) if loop.kind.data == "unrolled"]
+    loops = loops[unrolled[-1] + 1 :] if unrolled else loops
     try:
         for loop in loops:
             verify_plain(loop)
