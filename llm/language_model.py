@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,14 @@ if TYPE_CHECKING:  # which need the compiler
 
 CHUNK = 512
 """The most tokens of a call of `prefill`."""
+
+
+class _Options(TypedDict, total=False):
+    """What `generate` and `chat` take besides their text."""
+
+    max_tokens: int
+    sampling: Sampling | None
+    draft: str | LanguageModel | Draft | None
 
 
 class LanguageModel:
@@ -44,15 +52,26 @@ class LanguageModel:
         self._decode, self._prefill = executable["decode"], executable["prefill"]
         self._choose = executable["choose"]
 
+    @overload
+    def generate(
+        self, prompt: str, *, stream: Literal[True] = True, **options: Unpack[_Options]
+    ) -> Iterator[str]: ...
+    @overload
+    def generate(
+        self, prompt: str, *, stream: Literal[False], **options: Unpack[_Options]
+    ) -> str: ...
     def generate(
         self,
         prompt: str,
         *,
+        stream: bool = True,
         max_tokens: int = 256,
         sampling: Sampling | None = None,
         draft: str | LanguageModel | Draft | None = None,
-    ) -> Iterator[str]:
-        """The text that follows a prompt, piece by piece, up to a token that ends it.
+    ) -> Iterator[str] | str:
+        """The text that follows a prompt, up to a token that ends it.
+
+        It comes piece by piece, or whole without `stream`.
 
         With a `draft`, several tokens are verified in a step, and the text is the same: "prompt"
         repeats parts of the text, and a smaller model with the same vocabulary guesses. A `Draft`
@@ -62,19 +81,38 @@ class LanguageModel:
         for a draft of another vocabulary.
         """
         tokens = self.tokenizer.encode(prompt)
-        return self.tokenizer.stream(self.generate_tokens(tokens, max_tokens, sampling, draft))
+        made = self.tokenizer.stream(self.generate_tokens(tokens, max_tokens, sampling, draft))
+        return made if stream else "".join(made)
 
+    @overload
     def chat(
         self,
         messages: Sequence[Mapping[str, str]],
         *,
+        stream: Literal[True] = True,
+        **options: Unpack[_Options],
+    ) -> Iterator[str]: ...
+    @overload
+    def chat(
+        self,
+        messages: Sequence[Mapping[str, str]],
+        *,
+        stream: Literal[False],
+        **options: Unpack[_Options],
+    ) -> str: ...
+    def chat(
+        self,
+        messages: Sequence[Mapping[str, str]],
+        *,
+        stream: bool = True,
         max_tokens: int = 256,
         sampling: Sampling | None = None,
         draft: str | LanguageModel | Draft | None = None,
-    ) -> Iterator[str]:
-        """The answer to a conversation, piece by piece; messages have a role and a content."""
+    ) -> Iterator[str] | str:
+        """The answer to a conversation, as of `generate`; messages have a role and a content."""
         tokens = self.tokenizer.encode_chat(messages)
-        return self.tokenizer.stream(self.generate_tokens(tokens, max_tokens, sampling, draft))
+        made = self.tokenizer.stream(self.generate_tokens(tokens, max_tokens, sampling, draft))
+        return made if stream else "".join(made)
 
     def generate_tokens(
         self,

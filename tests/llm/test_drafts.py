@@ -185,6 +185,13 @@ def test_the_command_with_a_draft(tiny_file, capsys):
     assert "xrelax-chat: error: " in capsys.readouterr().err
 
 
+def test_text_comes_in_pieces_or_whole(tiny_model):
+    model = tiny_model()
+    pieces = list(model.generate("the cat", max_tokens=6, stream=True))
+    assert "".join(pieces) == model.generate("the cat", max_tokens=6, stream=False)
+    assert list(model.generate("the cat", max_tokens=6)) == pieces
+
+
 def test_drafts_that_are_refused(tiny_file, tiny_model, tmp_path):
     model = tiny_model()
     with pytest.raises(ValueError, match="expected a draft of 'prompt' or a model, got 'text'"):
