@@ -96,7 +96,7 @@ def choose_lanes(block: tir.BlockOp, target: Target) -> Lanes | None:
 def lanes_of(block: tir.BlockOp, target: Target) -> Iterator[Lanes]:
     """The loops of a block that can be vectorized with profit, the cheapest first.
 
-    None if a loop is not plain. Those around an unrolled one stay as they are.
+    None if a loop is not plain. Those around an unrolled one are unchanged.
     """
     loops = nest_loops(block)
     unrolled = [i for i, loop in enumerate(loops) if loop.kind.data == "unrolled"]
