@@ -87,6 +87,10 @@ class FuncOp(IRDLOperation):
     def verify_(self) -> None:
         if len(set(self.symbol_names)) != len(self.symbol_names):
             raise VerifyException(f"expected distinct symbols, got {', '.join(self.symbol_names)}")
+        if self.reuse_distance < 0:
+            raise VerifyException(
+                f"expected a reuse distance of at least 0, got {self.reuse_distance}"
+            )
         for position, param in enumerate(self.params):
             if not (isinstance(param.type, BufferType | IndexType) or _is_scalar(param.type)):
                 raise VerifyException(

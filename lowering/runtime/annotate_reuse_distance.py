@@ -17,13 +17,13 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
 
 from ...backend.target import Target
 from ...dialects import rt, tir
 from ...dialects.nesting import ancestors
 from ...dialects.tir.func import REUSE_DISTANCE
+from ..sizes import known_bytes
 
 
 def reuse_distances(module: ModuleOp) -> dict[str, int]:
@@ -50,14 +50,10 @@ def _called(func: rt.FuncOp) -> dict[str, int]:
         if isinstance(op, rt.CallDPSOp):
             loops = [p for p in ancestors(op) if isinstance(p, rt.ForOp)]
             trips = [None if p.trips is None else p.trips.data.constant for p in loops]
-            nbytes = sum(map(_known_bytes, op.operands)) * math.prod(n or 1 for n in trips)
-            found[op.callee_name] = found.get(op.callee_name, 0) + nbytes
+            nbytes = sum(known_bytes([v]) or 0 for v in op.operands)
+            total = nbytes * math.prod(n or 1 for n in trips)
+            found[op.callee_name] = found.get(op.callee_name, 0) + total
     return found
-
-
-def _known_bytes(operand: SSAValue) -> int:
-    """The bytes of a buffer; 0 for a symbolic size, and for what is no buffer."""
-    return (operand.type.known_bytes or 0) if isinstance(operand.type, tir.BufferType) else 0
 
 
 @dataclass(frozen=True)

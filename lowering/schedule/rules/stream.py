@@ -19,6 +19,7 @@ from ....dialects.int_expr import ONE
 from ....dialects.nesting import operations_in
 from ...analysis.block_accesses import has_reuse
 from ...analysis.strides import Strides
+from ...sizes import known_bytes
 from ..blocks import blocks_in, loops_around
 from ..primitives.schedule import Schedule
 
@@ -41,8 +42,7 @@ def stream_results(sch: Schedule, func: tir.PrimFuncOp, target: Target) -> None:
 
 def _bytes(param: SSAValue) -> int:
     """The size of a buffer in bytes; 0 if it is symbolic."""
-    type_ = param.type
-    return (type_.known_bytes or 0) if isinstance(type_, tir.BufferType) else 0
+    return known_bytes([param]) or 0
 
 
 def _is_in_order(block: tir.BlockOp) -> bool:

@@ -217,3 +217,10 @@ loops.func @main(%X: !tir.buffer<[4], f32>) {
   loops.for %i in (0, 4) block 0 {
   }
 }
+
+// -----
+
+// CHECK: 'loops.func': expected a reuse distance of at least 0, got -1
+"loops.func"() <{sym_name = "main", symbols = [], reuse_distance = -1 : i64}> ({
+^bb0(%X: !tir.buffer<[4], f32>):
+}) : () -> ()
