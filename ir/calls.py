@@ -76,7 +76,7 @@ def kernel_call(
     """
     if isinstance(called, ExternFunc):
         called = called.global_symbol
-    values = _arguments(args, None if isinstance(called, str) else "float32")
+    values = _kernel_arguments(args, None if isinstance(called, str) else "float32")
     if isinstance(called, str):
         return relax.CallDPSPackedOp(called, values, out)
     name, keywords = gradient.get("te_grad_name"), gradient.get("te_grad_kwargs")
@@ -100,7 +100,7 @@ def inplace_call(
 ) -> relax.CallTIRInplaceOp:
     """The call of a PrimFunc that writes outputs into arguments, at these positions or -1."""
     return relax.CallTIRInplaceOp(
-        _named(called), _arguments(args), positions, out, _variables(tir_vars)
+        _named(called), _kernel_arguments(args), positions, out, _variables(tir_vars)
     )
 
 
@@ -129,8 +129,8 @@ def _variables(tir_vars: Any) -> ExprArray | None:
     return None if tir_vars is None else expr_array(dims_of(tir_vars))
 
 
-def _arguments(args: Any, floats: str | None = "float32") -> list[SSAValue]:
-    """The arguments of a function; Python's numbers are scalars, its floats of dtype `floats`."""
+def _kernel_arguments(args: Any, floats: str | None = "float32") -> list[SSAValue]:
+    """The arguments of a kernel: its numbers are scalars, floats of dtype `floats`."""
     if not isinstance(args, list | tuple):
         return _tensors(args)
     found: list[SSAValue] = []
