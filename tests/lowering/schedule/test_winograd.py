@@ -83,7 +83,7 @@ def test_scheduled_kernels_agree_with_the_direct_form(target, after):
 
 @pytest.mark.parametrize("target", [*TARGETS, ZNVER4])
 def test_stages_share_the_loops_over_blocks(target):
-    """The transformed data of a block, products of a panel, and rows of a tile are all that is kept."""
+    """Only the transformed data of a block, products of a panel and rows of a tile are kept."""
     for case in CASES[:3]:
         module = kernels(convolution(*case, "R.nn.relu(R.add(y, b))"), target)
         allocated = [op.result for op in module.walk() if isinstance(op, tir.AllocBufferOp)]
