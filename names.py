@@ -249,6 +249,7 @@ NAMES: dict[str, str] = {
     "tir.stmt_functor": ".ir.stmt_functor",
     "tir.Var": ".tir.expr_classes:Var",
     "tir.call_extern": ".te.foreign:call_extern",
+    "tir.call_packed": ".te.foreign:call_packed",
     "tir.const": ".te:const",
     "tir.decl_buffer": ".ir.buffers:decl_buffer",
     "tir.is_buffer_var": ".ir.buffers:is_buffer_var",
