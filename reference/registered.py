@@ -52,6 +52,14 @@ def call_registered(
     return result
 
 
+def object_of(value: Any) -> Any:
+    """What a registered function returns as an object: a tuple of integers is a shape."""
+    if not isinstance(value, tuple):
+        return value
+    dims = cast("tuple[Any, ...]", value)
+    return Shape(dims) if all(type(d) is int for d in dims) else dims
+
+
 def set_written(buffer: Buffer) -> None:
     """Record that every element has been stored to."""
     if buffer.written is not None:
