@@ -188,6 +188,7 @@ NAMES: dict[str, str] = {
     "relax.build": ".driver:build",
     "relax.call_dps_packed": ".builder.op:call_dps_packed",
     "relax.call_tir": ".builder.op:call_tir",
+    "relax.call_tir_inplace": ".builder.op:call_tir_inplace",
     "relax.const": ".builder.op:const",
     "relax.binding_rewrite.DataflowBlockRewrite": ".builder.binding_rewrite:DataflowBlockRewrite",
     "relax.dpl": ".builder.dpl",

@@ -120,7 +120,8 @@ def default_dtype(value: Any) -> str:
 def to_value(value: Any, dtype: str | None = None) -> SSAValue:
     """The value behind an expression; arrays become constants, tuples and lists tuples.
 
-    Python numbers become constants of `dtype`. Raises TypeError for anything else.
+    Python numbers become constants of `dtype`, expressions of symbols scalars. Raises TypeError for
+    anything else.
     """
     if isinstance(value, SSAValue):
         return value  # pyright: ignore[reportUnknownVariableType]
@@ -130,6 +131,8 @@ def to_value(value: Any, dtype: str | None = None) -> SSAValue:
         return relax.TupleOp([to_value(v, dtype) for v in value]).result  # pyright: ignore[reportUnknownVariableType]
     if isinstance(value, bool | int | float):
         return relax.ConstantOp(data_of(value, dtype)).result
+    if isinstance(number := getattr(value, "expr", None), IntExpr):  # pyright: ignore[reportUnknownArgumentType]
+        return relax.PrimValueOp(number).result
     if hasattr(value, "__array_interface__") or hasattr(value, "__dlpack__"):
         return relax.ConstantOp(data_of(value)).result
     raise TypeError(f"expected an expression, an array or a number, got {type(value).__name__}")

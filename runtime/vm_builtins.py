@@ -14,6 +14,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from .device import CPU_TYPE
 from .layout import Layout
 from .registry import register_func
 from .tensor import Tensor, array, as_tensor, from_numpy
@@ -174,6 +175,13 @@ def _shape_to_tensor(shape: Sequence[int]) -> Tensor:
     return array(np.array(shape, np.int64))
 
 
+def _to_device(value: Tensor, device_type: int, device_id: int) -> Tensor:
+    """A copy on a device, by its number of DLPack; raises ValueError for another than the CPU."""
+    if (device_type, device_id) != (CPU_TYPE, 0):
+        raise ValueError(f"expected the CPU, got device {device_id} of type {device_type}")
+    return array(value)
+
+
 BUILTINS: dict[str, Callable[..., Any]] = {
     "attention_kv_cache_create": AttentionKVCache,
     "attention_kv_cache_append": _changed(AttentionKVCache.append),
@@ -189,6 +197,7 @@ BUILTINS: dict[str, Callable[..., Any]] = {
     "null_value": lambda: None,
     "reshape": _reshape,
     "shape_of": _shape_of,
+    "to_device": _to_device,
     "tuple_getitem": _field,
 }
 """The functions by name."""
