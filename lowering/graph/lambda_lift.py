@@ -42,7 +42,7 @@ from ...dialects import relax
 from ...dialects.diagnostics import Diagnostic
 from ...dialects.int_expr import sym
 from ...dialects.parameters import value_hint
-from ...dialects.relax.symbols import declared_in, determined_symbols
+from ...dialects.relax.symbols import declared_before, determined_symbols
 from ...dialects.relax.types import type_symbols
 from ..functions import functions_by_name, graph_functions, unique_name
 from .inline_closures import inline_closures
@@ -145,14 +145,17 @@ def captured_values(local: relax.LocalFuncOp) -> list[SSAValue]:
 
 
 def _captured_symbols(local: relax.LocalFuncOp) -> list[str]:
-    """Symbols that the function uses and that neither its parameters nor its casts declare."""
-    own = {*determined_symbols(p.type for p in local.params), *declared_in(local.body.block)}
+    """Symbols of the program around that the function uses and its parameters do not declare.
+
+    A cast to one of them is a check.
+    """
+    own = set(determined_symbols(p.type for p in local.params))
     used: set[str] = set()
     for op in local.walk():
         for attribute in (*op.result_types, *op.properties.values()):
             used |= set() if op is local else type_symbols(attribute)
     used |= {s for p in local.params for s in type_symbols(p.type)}
-    return sorted(used - own)
+    return sorted((used & declared_before(local)) - own)
 
 
 def _replace_call(
