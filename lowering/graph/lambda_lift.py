@@ -55,19 +55,23 @@ def lambda_lift(module: ModuleOp) -> None:
     """
     inline_closures(module)
     taken = set(functions_by_name(module))
-    for func in graph_functions(module):
-        while (local := _innermost(func)) is not None:
+    work = graph_functions(module)
+    while work:
+        func = work.pop(0)
+        while (local := _first(func)) is not None:
             name = unique_name(f"{func.sym_name.data}_{local.func_name.data}", taken, first=0)
             taken.add(name)
-            Rewriter.insert_op(lift(local, name), InsertPoint.after(func))
+            work.append(lifted := lift(local, name))
+            Rewriter.insert_op(lifted, InsertPoint.after(func))
 
 
-def _innermost(func: relax.FuncOp) -> relax.LocalFuncOp | None:
-    """The first local function without nested ones."""
+def _first(func: relax.FuncOp) -> relax.LocalFuncOp | None:
+    """The first local function without nested ones, or one that these call."""
     for op in func.walk():
         if isinstance(op, relax.LocalFuncOp):
             inner = [o for o in op.walk() if isinstance(o, relax.LocalFuncOp) and o is not op]
-            if not inner:
+            calls = [use.operation for own in _own(op.body.block) for use in own.result.uses]
+            if not inner or any(_is_inside(call, o) for call in calls for o in inner):
                 return op
     return None
 
