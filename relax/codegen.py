@@ -169,13 +169,15 @@ class RunCodegen(Pass):
             hint = suggestion(f"relax.ext.{codegen}", list_global_func_names())
             raise ValueError(f"expected 'relax.ext.{codegen}' to be registered, got none{hint}")
         options = dict(self.target_options.get(codegen, {}))
-        made: object = run([Function(f) for f in functions], options, _constant_names(codegen, functions))
-        if not isinstance(made, Sequence) or not all(isinstance(m, Mapping) for m in made):
+        constants = _constant_names(codegen, functions)
+        made: object = run([Function(f) for f in functions], options, constants)
+        entries = cast(Sequence[object], made) if isinstance(made, Sequence) else [made]
+        if not all(isinstance(entry, Mapping) for entry in entries):
             raise ValueError(
                 f"expected 'relax.ext.{codegen}' to return a list of mappings from names of "
                 f"functions to callables, got {made!r}"
             )
-        mappings = cast(Sequence[Mapping[str, Any]], made)
+        mappings = cast(Sequence[Mapping[str, Any]], entries)
         found = {name: callee for mapping in mappings for name, callee in mapping.items()}
         for func in functions:
             if not callable(found.get(func.sym_name.data)):

@@ -132,7 +132,9 @@ def _same_objects(lhs: Attribute, rhs: Attribute) -> bool:
         case TupleType(), TupleType() if len(lhs.types) == len(rhs.types):
             return all(map(_same_objects, lhs.types.data, rhs.types.data))
         case _:
-            return isinstance(held(lhs), relax.ObjectType) == isinstance(held(rhs), relax.ObjectType)
+            return isinstance(held(lhs), relax.ObjectType) == isinstance(
+                held(rhs), relax.ObjectType
+            )
 
 
 @dataclass(frozen=True)
