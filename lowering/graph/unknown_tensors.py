@@ -158,9 +158,19 @@ def _check_argument(param: SSAValue, type_: Attribute) -> None:
 
 
 def _agrees(pair: tuple[relax.CallOp, relax.FuncOp]) -> bool:
-    """Whether a call and its callee say the same of the tensors that it returns."""
+    """Whether a call and its callee say the same of which tensors that it returns are unknown."""
     call, callee = pair
-    return held(callee.result_type) == held(call.result.type)
+    return _same_objects(callee.result_type, call.result.type)
+
+
+def _same_objects(lhs: Attribute, rhs: Attribute) -> bool:
+    match lhs, rhs:
+        case TupleType(), TupleType() if len(lhs.types) == len(rhs.types):
+            return all(map(_same_objects, lhs.types.data, rhs.types.data))
+        case _:
+            return isinstance(held(lhs), relax.ObjectType) == isinstance(
+                held(rhs), relax.ObjectType
+            )
 
 
 @dataclass(frozen=True)
