@@ -102,7 +102,12 @@ class OnnxImport:
         """The names of parameters, by those of inputs."""
         self.entry, self.body = Block(), Block()
         self.emitter = Emitter(self.body)
-        self.importer = Importer(self.model, self.emitter, random=KeyParameter(self.entry))
+        self.importer = Importer(
+            self.model,
+            self.emitter,
+            random=KeyParameter(self.entry),
+            knows_inputs=not self.as_tvm,
+        )
         self._symbols: dict[str, str] = {}
         dtypes = () if isinstance(self.dtypes, str) else self.dtypes
         for what, names in (("shapes", self.shapes), ("dtypes", dtypes)):

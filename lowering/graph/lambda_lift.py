@@ -145,14 +145,33 @@ def captured_values(local: relax.LocalFuncOp) -> list[SSAValue]:
 
 
 def _captured_symbols(local: relax.LocalFuncOp) -> list[str]:
-    """Symbols that the function uses and that neither its parameters nor its casts declare."""
-    own = {*determined_symbols(p.type for p in local.params), *declared_in(local.body.block)}
+    """Symbols that the function uses and that neither its parameters nor its casts declare.
+
+    A cast to a symbol that is known before the function is a check of it.
+    """
+    cast = declared_in(local.body.block) - _symbols_before(local)
+    own = {*determined_symbols(p.type for p in local.params), *cast}
     used: set[str] = set()
     for op in local.walk():
         for attribute in (*op.result_types, *op.properties.values()):
             used |= set() if op is local else type_symbols(attribute)
     used |= {s for p in local.params for s in type_symbols(p.type)}
     return sorted(used - own)
+
+
+def _symbols_before(op: Operation) -> set[str]:
+    """The symbols that functions and casts around an operation declare before it."""
+    found: set[str] = set()
+    around = op.parent_op()
+    if isinstance(around, relax.FuncOp | relax.LocalFuncOp):
+        found.update(determined_symbols(p.type for p in around.params))
+    if around is not None and not isinstance(around, ModuleOp):
+        found |= _symbols_before(around)
+    while (op_before := op.prev_op) is not None:
+        op = op_before
+        if isinstance(op, relax.MatchCastOp):
+            found.update(determined_symbols([op.result.type]))
+    return found
 
 
 def _replace_call(

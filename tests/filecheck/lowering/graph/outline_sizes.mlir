@@ -19,3 +19,18 @@ relax.func @main(%x: !relax.tensor<[n], f32>, %c: !relax.tensor<[1], i64>) -> tu
   %r = relax.tuple(%z, %t) : (!relax.tensor<[k], f32>, !relax.tensor<[], f32>) -> tuple<!relax.tensor<[k], f32>, !relax.tensor<[], f32>>
   relax.return %r : tuple<!relax.tensor<[k], f32>, !relax.tensor<[], f32>>
 }
+
+// -----
+
+// A later cast to the size is a check: the size is an argument of the function too.
+// CHECK-LABEL: relax.func @cast(
+// CHECK:         relax.call @cast_sized(%x, %k)
+// CHECK:       relax.func private @cast_sized(%x: !relax.tensor<[n], f32>, %k: !relax.prim<i64, k>)
+// CHECK-NEXT:    %y = relax.match_cast %x {{.*}} -> !relax.tensor<[k], f32>
+relax.func @cast(%x: !relax.tensor<[n], f32>, %c: !relax.tensor<[1], i64>) -> !relax.tensor<rank 1, f32> {
+  %s = relax.tensor_to_shape %c : !relax.tensor<[1], i64> -> !relax.shape<rank 1>
+  %d = relax.match_cast %s : !relax.shape<rank 1> -> !relax.shape<[k]>
+  %y = relax.match_cast %x : !relax.tensor<[n], f32> -> !relax.tensor<[k], f32>
+  %z = relax.add %y, %y : !relax.tensor<[k], f32>, !relax.tensor<[k], f32> -> !relax.tensor<[k], f32>
+  relax.return %z : !relax.tensor<[k], f32>
+}
