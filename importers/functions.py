@@ -37,7 +37,7 @@ def graph_function(
     operations stand outside of dataflow blocks.
     """
     returned, single = list(values), unwrap and len(values) == 1
-    if whole_tuples and (whole := _tuple_of(values)) is not None:
+    if whole_tuples and (whole := tuple_of(values)) is not None:
         returned, single = [whole], True
     if not single and not tuple_outside:
         packed = relax.TupleOp(returned)
@@ -61,7 +61,7 @@ def graph_function(
     return relax.FuncOp(name, list(names), type_, Region(entry), private=private, attrs=dictionary)
 
 
-def _tuple_of(values: Sequence[Value]) -> Value | None:
+def tuple_of(values: Sequence[Value]) -> Value | None:
     """The tuple whose fields the values are, if they are all of them in their order."""
     fields = [v.owner for v in values if isinstance(v.owner, relax.TupleGetItemOp)]
     if not fields or len(fields) != len(values):

@@ -8,7 +8,7 @@ from ....dialects.bounds import is_non_negative
 from ....dialects.int_expr import ONE, ZERO, IntExpr, floordiv, maximum
 from ..context import Context, broadcast_dims
 from ..data_sizes import is_read, reshaped_dims, size_of, sizes_of
-from ..parts import joined, part, product
+from ..parts import joined, parts, product
 from ..registry import converts
 from ..tensor import SizeDependent, Tensor, axes_of, axis_of
 
@@ -164,7 +164,7 @@ def _nearly_equal(
 def _split(
     ctx: Context, x: Tensor, axis: int, lengths: Sequence[IntExpr] | None
 ) -> tuple[Tensor, ...]:
-    axis, count = axis_of(axis, x.rank), len(ctx.outputs)
+    axis, count, is_even = axis_of(axis, x.rank), len(ctx.outputs), lengths is None
     if lengths is None:
         lengths = [floordiv(x.dims[axis], IntExpr.of(count))] * count
     total = sum(lengths, ZERO)
@@ -173,8 +173,7 @@ def _split(
     if len(lengths) != count or negative or apart:
         raise ValueError(f"expected {count} parts of a dim of {x.dims[axis]}, got {_text(lengths)}")
     x = ctx.fitted(x, [total if a == axis else d for a, d in enumerate(x.dims)])
-    starts = [sum(lengths[:i], ZERO) for i in range(count)]
-    return tuple(part(ctx, x, axis, s, n) for s, n in zip(starts, lengths, strict=True))
+    return tuple(parts(ctx, x, axis, lengths, is_even=is_even))
 
 
 @converts("Expand")
