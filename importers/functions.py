@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from xdsl.dialects.builtin import DictionaryAttr, TupleType
-from xdsl.ir import Attribute, Block, Region
+from xdsl.ir import Attribute, Block, Operation, Region
+from xdsl.rewriter import Rewriter
 
 from ..dialects import relax
 from ..dialects.parameters import value_hint
@@ -37,7 +38,7 @@ def graph_function(
     operations stand outside of dataflow blocks.
     """
     returned, single = list(values), unwrap and len(values) == 1
-    if whole_tuples and (whole := tuple_of(values)) is not None:
+    if whole_tuples and (whole := _tuple_of(values)) is not None:
         returned, single = [whole], True
     if not single and not tuple_outside:
         packed = relax.TupleOp(returned)
@@ -61,7 +62,7 @@ def graph_function(
     return relax.FuncOp(name, list(names), type_, Region(entry), private=private, attrs=dictionary)
 
 
-def tuple_of(values: Sequence[Value]) -> Value | None:
+def _tuple_of(values: Sequence[Value]) -> Value | None:
     """The tuple whose fields the values are, if they are all of them in their order."""
     fields = [v.owner for v in values if isinstance(v.owner, relax.TupleGetItemOp)]
     if not fields or len(fields) != len(values):
@@ -70,6 +71,15 @@ def tuple_of(values: Sequence[Value]) -> Value | None:
     is_whole = isinstance(whole.type, TupleType) and len(whole.type.types) == len(fields)
     in_order = all(f.operands[0] is whole and f.index.data == n for n, f in enumerate(fields))
     return whole if is_whole and in_order else None
+
+
+def take_tuple(values: Sequence[Value]) -> Value | None:
+    """The tuple whose fields the values are, which then replaces those without another use."""
+    whole = _tuple_of(values)
+    for value in () if whole is None else values:
+        if isinstance(value.owner, Operation) and not list(value.uses):
+            Rewriter.erase_op(value.owner)
+    return whole
 
 
 def hint(name: str) -> str | None:

@@ -20,7 +20,7 @@ from ...dialects.relax.types import python_shape
 from ...dialects.sym import RESERVED
 from ...ir.module import IRModule
 from ..emitter import Emitter, Value
-from ..functions import graph_function, hint, tuple_of
+from ..functions import graph_function, hint, take_tuple
 from ..key_parameter import KeyParameter
 from ..unsupported import Problem, Unsupported, UnsupportedError
 from .checks import verify_texts
@@ -179,9 +179,8 @@ class OnnxImport:
                     found.append(item.value)
                 elif isinstance(item, list | tuple) and self.as_tvm:
                     values = [tensor.value for tensor in item]
-                    if (whole := tuple_of(values)) is None:
-                        whole = self._inserted(relax.TupleOp(values))
-                    found.append(whole)
+                    whole = take_tuple(values)
+                    found.append(self._inserted(relax.TupleOp(values)) if whole is None else whole)
                 elif not isinstance(item, Failed):
                     raise ValueError("expected a tensor, got a sequence or nothing")
             except ValueError as error:

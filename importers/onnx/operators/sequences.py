@@ -84,6 +84,8 @@ def split_to_sequence(
     found = parts(ctx, x, axis, _lengths(x.dims[axis], split), is_even=is_even)
     if split is not None or keepdims:
         return found
+    if x.known is None:
+        return [ctx.emit("squeeze", p, axis=[axis]) for p in found]
     return [ctx.reshape(p, [*x.dims[:axis], *x.dims[axis + 1 :]]) for p in found]
 
 
