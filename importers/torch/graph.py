@@ -107,6 +107,7 @@ class _Importer:
         self.entry = Block()
         functions = None if emitter is None else emitter.functions
         self.context = Context(self.body, given.symbols, functions)
+        self.context.reads_sizes = emitter is None
         if given.takes_key and emitter is None:
             self.context.random = KeyParameter(self.entry)
         self.values = given.values
