@@ -69,6 +69,15 @@ def cache_write(draw: Choice, blocks: Blocks) -> Steps:
         yield Step("cache_write", (block.at, draw.rng.randrange(block.writes), draw.pick(SCOPES)))
 
 
+@drawer("product")
+def cache_inplace(draw: Choice, blocks: Blocks) -> Steps:
+    for block in draw.one([b for b in reductions(blocks) if b.loops[0].is_plain]):
+        after = yield Step("decompose_reduction", (block.at, at(block, 0)))
+        for update in named(after, f"{block.name}_update"):
+            number = draw.rng.randrange(update.reads)
+            yield Step("cache_inplace", (update.at, number, draw.pick(SCOPES)))
+
+
 @drawer()
 def reindex(draw: Choice, blocks: Blocks) -> Steps:
     for block in draw.one(blocks):
