@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from ..blocks import ScheduleError
 from ..cache import cache_read, cache_write
+from ..cache_index import cache_index
 from ..cache_inplace import cache_inplace
 from ..compact import compact_buffer
 from ..reindex import reindex
@@ -69,6 +70,19 @@ class BufferPrimitives(Primitives):
         with other views, and where loops around the block are not serial.
         """
         return self.new_blocks(cache_inplace(self.block(block), read_buffer_index, storage_scope))
+
+    @primitive
+    def cache_index(
+        self, block: BlockRV | str, storage_scope: str, cse_thresh: int = 0
+    ) -> list[BlockRV]:
+        """Compute what only the axes of a block determine in blocks before it, once.
+
+        With a `cse_thresh` of 0 that is the indices of loads, unless they are axes; otherwise the
+        computations that the block does at least so many times, the largest first. Each is stored
+        to a buffer in `storage_scope`, with its axes as dims. Returns the blocks, none where there
+        is nothing to compute. Raises ScheduleError for axes that do not begin at 0.
+        """
+        return self.new_blocks(cache_index(self.block(block), storage_scope, cse_thresh))
 
     @primitive
     def reindex(self, block: BlockRV | str, buffer: Sequence[int | str] | str) -> BlockRV:

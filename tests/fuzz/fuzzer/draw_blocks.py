@@ -69,6 +69,12 @@ def cache_write(draw: Choice, blocks: Blocks) -> Steps:
         yield Step("cache_write", (block.at, draw.rng.randrange(block.writes), draw.pick(SCOPES)))
 
 
+@drawer()
+def cache_index(draw: Choice, blocks: Blocks) -> Steps:
+    for block in draw.one(blocks):
+        yield Step("cache_index", (block.at, draw.pick(SCOPES), draw.rng.randrange(4)))
+
+
 @drawer("product")
 def cache_inplace(draw: Choice, blocks: Blocks) -> Steps:
     for block in draw.one([b for b in reductions(blocks) if b.loops[0].is_plain]):
