@@ -9,7 +9,7 @@ from xdsl.ir import Operation, SSAValue
 from ...dialects import tir
 from ...dialects.bounds import interval_of
 from ...dialects.int_expr import Arg, Atom, IntExpr
-from ...dialects.nesting import enclosing, operations_in
+from ...dialects.nesting import ancestors, enclosing, operations_in
 from ...dialects.sym import Values, exprs_of
 from ...dialects.tir.verify_access import buffer_text, uncovered_axis
 from .block_variables import ends_of, over_variables
@@ -113,7 +113,7 @@ def _verify_declares_box(block: tir.BlockOp, buffer: SSAValue) -> None:
     Views of the buffer have its layout, which a copy has if the buffer is dense.
     """
     assert isinstance(buffer.type, tir.BufferType)
-    users = [o for o in uses_of(buffer).others if enclosing(o, tir.BlockOp) is block]
+    users = [o for o in uses_of(buffer).others if block in ancestors(o)]
     is_passed = buffer.type.is_dense and not accesses_in(block, buffer)
     is_read = buffer in loaded_buffers(block)
     if not is_passed or is_read or not all(_is_call(op, block) for op in users):
@@ -144,7 +144,8 @@ def _is_call(op: Operation, block: tir.BlockOp) -> bool:
     if isinstance(op, tir.MatchBufferOp):
         uses = uses_of(op.result)
         return not uses.loads and not uses.stores and all(_is_call(o, block) for o in uses.others)
-    return isinstance(op, tir.OpaqueCallOp) and ends_of(op, block) == {}
+    is_call = isinstance(op, tir.OpaqueCallOp) and enclosing(op, tir.BlockOp) is block
+    return is_call and ends_of(op, block) == {}
 
 
 def _place(op: tir.LoadOp | tir.StoreOp, block: tir.BlockOp) -> object:

@@ -136,3 +136,9 @@ def test_a_call_writes_what_its_block_declares():
         "cache_write: expected block 'Y' to declare that it writes every element of a box of 'Y', "
         "once each",
     )
+    check_refused(
+        call().replace("T.evaluate(", "if vi < 1:\n                T.evaluate("),
+        lambda s: s.cache_write("Y", 0, "local"),
+        "cache_write: expected block 'Y' to only store 'Y', or to pass it, dense and always, to "
+        "calls that do not read it",
+    )
