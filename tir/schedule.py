@@ -32,6 +32,7 @@ from ..lowering.schedule.primitives.random_variables import BlockRV as BlockRV
 from ..lowering.schedule.primitives.random_variables import ExprRV as ExprRV
 from ..lowering.schedule.primitives.random_variables import LoopRV as LoopRV
 from ..lowering.schedule.primitives.random_variables import SBlockRV as SBlockRV
+from ..lowering.schedule.primitives.state import ScheduleDebugMask as ScheduleDebugMask
 from ..lowering.schedule.primitives.state import ScheduleState as ScheduleState
 from ..lowering.schedule.primitives.state import StmtSRef as StmtSRef
 from ..lowering.schedule.primitives.trace import Trace as Trace

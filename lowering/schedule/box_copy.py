@@ -56,46 +56,61 @@ def scratch_copy(
     is_read: bool,
 ) -> tir.BlockOp:
     """Let blocks use a scratch copy of a box in the scope of a block; returns what copies it."""
+    (copy,) = scratch_copies(box, parent, users, block, scope, values, [is_read])
+    return copy
+
+
+def scratch_copies(
+    box: tir.BufferRegion,
+    parent: Block,
+    users: Sequence[tir.BlockOp],
+    block: tir.BlockOp,
+    scope: str,
+    values: Values,
+    are_reads: Sequence[bool],
+) -> list[tir.BlockOp]:
+    """Let blocks use a scratch copy of a box; returns a block for each copy to it or back."""
     old, name = box.buffer, buffer_name(box.buffer, scope)
     if users and _is_compact(box, parent, users):
-        return _copy_of_box(box, name, scope, users, values, is_read)
+        return _copies_of_box(box, name, scope, users, values, are_reads)
     assert isinstance(old.type, tir.BufferType)
     new = new_scratch(name, list(old.type.dims), old, scope, scope_body(block))
     for user in users:
         redirect(user, old, new)
     put_views_in_scope(new)
-    source, target = (old, new) if is_read else (new, old)
-    return copy_box(source, target, box, name, values)
+    pairs = [(old, new) if is_read else (new, old) for is_read in are_reads]
+    return [copy_box(source, target, box, name, values) for source, target in pairs]
 
 
-def _copy_of_box(
+def _copies_of_box(
     box: tir.BufferRegion,
     name: str,
     scope: str,
     users: Sequence[tir.BlockOp],
     values: Values,
-    is_read: bool,
-) -> tir.BlockOp:
-    """Let blocks use a scratch buffer of the size of a box; returns the block that copies it."""
+    are_reads: Sequence[bool],
+) -> list[tir.BlockOp]:
+    """Let blocks use a scratch buffer of the size of a box; returns the blocks that copy it."""
     old = box.buffer
     new = new_scratch(name, box.extents, old, scope, scope_body(users[0]))
     for user in users:
         _move_to_box(user, old, new, box, values)
     axes = [tir.Axis("spatial", ZERO, size, ZERO) for size in box.extents]
     names = [f"ax{i}" for i in range(len(axes))]
-    source, target = (old, new) if is_read else (new, old)
-    source_mins, target_mins = (box.mins, None) if is_read else (None, box.mins)
-    return copy_elements(
-        source,
-        target,
-        name,
-        names,
-        axes,
-        box.extents,
-        values,
-        source_mins=source_mins,
-        target_mins=target_mins,
-    )
+    return [
+        copy_elements(
+            old if is_read else new,
+            new if is_read else old,
+            name,
+            names,
+            axes,
+            box.extents,
+            values,
+            source_mins=box.mins if is_read else None,
+            target_mins=None if is_read else box.mins,
+        )
+        for is_read in are_reads
+    ]
 
 
 def _move_to_box(

@@ -16,7 +16,7 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from ...dialects import tir
 from ...dialects.bounds import interval_of, is_non_negative
-from ...dialects.int_expr import ZERO, IntExpr
+from ...dialects.int_expr import ONE, ZERO, IntExpr
 from ...dialects.nesting import ancestors, enclosing, operations_in
 from ...dialects.sym import Values, exprs_of
 from ...dialects.tir.ranges import ranges_of
@@ -71,7 +71,7 @@ def cache_write(
     region = _written(block, old, nest.parent, [nest], values)
     for consumer in consumers:
         _verify_consumer(consumer, block, old)
-    box = _inside(region, values, block)
+    box = region_inside(region, values, block)
     changed = [block, *consumers]
     copy = scratch_copy(box, nest.parent, changed, block, scope, values, is_read=False)
     copy.location = block.location
@@ -138,8 +138,8 @@ def cache_read(
     else:
         parent, statements, writing = inside
         copied = infer_regions(parent, values, writing)[1]
-    verify_unchanged(old, parent, statements, block)
-    box = _inside(_region_of(old, copied, block), values)
+    verify_unchanged(old, parent, statements, block, readers or [block])
+    box = region_inside(region_of(old, copied, block), values)
     _verify_box_is_stored(box, statements[0], block)
     first = (readers or [block])[0]
     copy = scratch_copy(box, parent, readers, first, scope, values, is_read=True)
@@ -160,8 +160,8 @@ def verify_sole_writer(
     users = [*uses.loads, *uses.stores, *uses.others]
     own = {block, *consumers}
     foreign = [op for op in users if own.isdisjoint(ancestors(op))]
-    stores = [op for op in uses.stores if block not in ancestors(op)]
-    if uses.others or stores or any(nest in ancestors(op) for op in foreign):
+    stores = [op for op in (*uses.stores, *uses.others) if block not in ancestors(op)]
+    if stores or any(nest in ancestors(op) for op in foreign):
         raise ScheduleError(
             f"expected only block '{block.block_name.data}' to store to {buffer_text(buffer)}, and "
             "to use it in its loops",
@@ -170,16 +170,31 @@ def verify_sole_writer(
 
 
 def verify_unchanged(
-    buffer: SSAValue, parent: Block, statements: Sequence[Operation], block: tir.BlockOp
+    buffer: SSAValue,
+    parent: Block,
+    statements: Sequence[Operation],
+    block: tir.BlockOp,
+    readers: Sequence[tir.BlockOp],
 ) -> None:
-    """Raise ScheduleError if a statement between these changes a buffer."""
+    """Raise ScheduleError if a statement between these changes a buffer before the last reader."""
     order = list(parent.ops)
-    for op in order[order.index(statements[0]) : order.index(statements[-1]) + 1]:
+    first, last = order.index(statements[0]), order.index(statements[-1])
+    for op in (*order[first:last], *_until_read(order[last], readers)):
         if any(may_share_memory(buffer, stored) for stored in stored_buffers(op)):
             raise ScheduleError(
                 f"expected nothing to store to {buffer_text(buffer)} while its copy is read",
                 block,
             )
+
+
+def _until_read(op: Operation, readers: Sequence[tir.BlockOp]) -> list[Operation]:
+    """An operation, or those in a loop of one iteration up to the last one that holds a reader."""
+    if not isinstance(op, tir.ForOp) or op.extent.data != ONE:
+        return [op]
+    inner = list(op.body.block.ops)
+    held = {statement_in(op.body.block, reader) for reader in readers} - {None}
+    last = max(i for i, o in enumerate(inner) if o in held)
+    return [*inner[:last], *_until_read(inner[last], readers)]
 
 
 def _verify_together(blocks: Sequence[tir.BlockOp]) -> None:
@@ -234,12 +249,13 @@ def _written(
     values: Values,
 ) -> tir.BufferRegion:
     """The region of a buffer that a block writes in statements; predicates that end axes count."""
-    is_cut = not keeps_in_range(block)
+    inner = [o for o in operations_in(block) if isinstance(o, tir.BlockOp) and o is not block]
+    is_cut = not keeps_in_range(block) or any(o.predicates.data for o in inner)
     _, written = infer_regions(parent, values, statements, by_predicates=is_cut)
-    return _region_of(buffer, written, block)
+    return region_of(buffer, written, block)
 
 
-def _region_of(
+def region_of(
     buffer: SSAValue, regions: Sequence[tir.BufferRegion], block: tir.BlockOp
 ) -> tir.BufferRegion:
     """The region of a buffer; raises ScheduleError for views."""
@@ -248,7 +264,7 @@ def _region_of(
     return next(r for r in regions if r.buffer is buffer)
 
 
-def _inside(
+def region_inside(
     region: tir.BufferRegion, values: Values, writer: tir.BlockOp | None = None
 ) -> tir.BufferRegion:
     """The region, over the whole of each dim that it may leave: predicates are not in regions.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from xdsl.dialects.builtin import IndexType, StringAttr
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir import Block, Operation, Region, SSAValue, TypeAttribute
 from xdsl.rewriter import Rewriter
 
 from ...dialects import tir
@@ -68,13 +68,20 @@ def buffer_of(block: tir.BlockOp, which: str, key: int | str) -> SSAValue:
 def new_scratch(
     name: str, dims: Sequence[IntExpr], like: SSAValue, scope: str, parent: Block
 ) -> SSAValue:
-    """A dense scratch buffer of another one's dtype, allocated at the beginning of a block.
+    """A dense scratch buffer of another one's dtype; see `new_buffer`."""
+    type_ = like.type
+    assert isinstance(type_, tir.BufferType)
+    return new_buffer(name, dims, type_.element_type, scope, parent)
+
+
+def new_buffer(
+    name: str, dims: Sequence[IntExpr], element: TypeAttribute, scope: str, parent: Block
+) -> SSAValue:
+    """A dense scratch buffer, allocated at the beginning of a block.
 
     There it dominates all blocks that primitives may move forward.
     """
-    type_ = like.type
-    assert isinstance(type_, tir.BufferType)
-    alloc = tir.AllocBufferOp(tir.BufferType.of(dims, type_.element_type, scope=scope))
+    alloc = tir.AllocBufferOp(tir.BufferType.of(dims, element, scope=scope))
     alloc.result.name_hint = name
     leading = (tir.AllocBufferOp, tir.InitOp)
     insert_before(

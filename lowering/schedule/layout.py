@@ -13,56 +13,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import prod
-from typing import Any, NamedTuple, cast
+from typing import NamedTuple
 
-from xdsl.dialects import arith
-from xdsl.dialects.builtin import FloatAttr, IndexType, IntegerAttr
-from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
+from xdsl.dialects.builtin import IndexType
+from xdsl.ir import BlockArgument, SSAValue
 from xdsl.rewriter import Rewriter
 
 from ...dialects import tir
 from ...dialects.bounds import interval_of, is_less, is_non_negative
-from ...dialects.dtypes import bit_width, is_float, is_unsigned, value_type
-from ...dialects.int_expr import ONE, ZERO, Atom, IntExpr, Sym
-from ...dialects.nesting import ancestors, enclosing
+from ...dialects.int_expr import ONE, Atom, IntExpr, Sym
+from ...dialects.nesting import ancestors
 from ...dialects.sym import Values, expr_array, pack
 from ...dialects.tir.ranges import ranges_of
 from ...dialects.tir.verify_access import buffer_text
-from ..scope import Bound, describe
-from .block_padding import padding_of
-from .blocks import ScheduleError, common_block, function_of, perfect_nest, statement_in, uses_of
-from .copy_block import new_loops
-from .copy_place import scope_statement
+from ..scope import describe
+from .blocks import ScheduleError, function_of, uses_of
+from .fill_padding import PadValue, fill_padding, verify_fillable, verify_value
 from .index_map import IndexMap
-from .index_values import fixed_values, simplify_around, undecided
+from .index_values import fixed_values, simplify_around
 from .regions import refresh_around
-
-
-def verify_fillable(buffer: SSAValue, block: tir.BlockOp) -> None:
-    """Raise ScheduleError for a buffer that the function does not store to in blocks."""
-    stores = uses_of(buffer).stores
-    if not stores or any(enclosing(s, tir.BlockOp) is None for s in stores):
-        raise ScheduleError(
-            f"expected a block to store to {buffer_text(buffer)}, whose padding it also stores",
-            block,
-        )
-
-
-def verify_value(buffer: SSAValue, value: object, block: tir.BlockOp) -> None:
-    """Raise ScheduleError for a value that is no number of the buffer's element type."""
-    assert isinstance(buffer.type, tir.BufferType)
-    dtype = buffer.type.dtype
-    if is_float(dtype):
-        fits = isinstance(value, int | float)
-    else:
-        low = 0 if is_unsigned(dtype) or dtype == "bool" else -(1 << (bit_width(dtype) - 1))
-        fits = isinstance(value, int) and low <= value < low + (1 << bit_width(dtype))
-    if not fits:
-        raise ScheduleError(
-            f"expected pad_value to be a number of type {dtype}, as {buffer_text(buffer)} has, "
-            f"got {value!r}",
-            block,
-        )
 
 
 def verify_no_padding(buffer: SSAValue, dims: Sequence[IntExpr], block: tir.BlockOp) -> None:
@@ -76,84 +45,6 @@ def verify_no_padding(buffer: SSAValue, dims: Sequence[IntExpr], block: tir.Bloc
             "than the elements of {}, got None".format(*shapes),
             block,
         )
-
-
-def fill_padding(
-    buffer: SSAValue,
-    index_map: IndexMap,
-    inverse: IndexMap,
-    old_dims: Sequence[IntExpr],
-    value: float,
-) -> None:
-    """Store a value to the padding of a buffer, after the last store to the buffer.
-
-    There is a block for each condition on indices that padding may violate.
-    """
-    writers = [enclosing(s, tir.BlockOp) for s in uses_of(buffer).stores]
-    places = [scope_statement(w) for w in writers if w is not None]
-    parent = common_block(places)
-    holders = {statement_in(parent, p) for p in places}
-    last = next(op for op in reversed(list(parent.ops)) if op in holders)
-    made: list[tir.BlockOp] = []
-    if (padding := padding_of(index_map, old_dims)) is not None:
-        values = Values()
-        loops, new = _loops(buffer, values)
-        made.append(_block(buffer, loops, values, padding.bounds(new), value))
-    else:
-        values = Values()
-        _, new = _loops(buffer, values)
-        count = len(undecided(index_map.conditions(inverse, new, old_dims), values))
-        for number in range(count):
-            values = Values()
-            loops, new = _loops(buffer, values)
-            lhs, rhs = undecided(index_map.conditions(inverse, new, old_dims), values)[number]
-            broken = (rhs - 1, lhs) if lhs.constant is None else (rhs, lhs + 1)
-            made.append(_block(buffer, loops, values, [broken], value))
-    for block in reversed(made):
-        parent.insert_op_after(perfect_nest(block), last)
-    refresh_around(made)
-
-
-def _loops(buffer: SSAValue, values: Values) -> tuple[list[tir.ForOp], list[IntExpr]]:
-    assert isinstance(buffer.type, tir.BufferType)
-    dims = buffer.type.dims
-    loops = new_loops([f"ax{i}" for i in range(len(dims))], dims, values)
-    return loops, [values.expr(loop.loop_var) for loop in loops]
-
-
-def _block(
-    buffer: SSAValue,
-    loops: Sequence[tir.ForOp],
-    values: Values,
-    where: Sequence[Bound],
-    value: float,
-) -> tir.BlockOp:
-    assert isinstance(buffer.type, tir.BufferType)
-    body = Block(arg_types=[IndexType()] * len(loops))
-    axes: list[tir.Axis] = []
-    for i, (var, loop) in enumerate(zip(body.args, loops, strict=True)):
-        var.name_hint = f"v_ax{i}"
-        axes.append(tir.Axis("spatial", ZERO, loop.extent.data, values.expr(loop.loop_var)))
-    own = Values()
-    number = constant_of(buffer, value)
-    store = tir.StoreOp(number.results[0], buffer, [own.expr(a) for a in body.args], own.list)
-    body.add_ops([number, store])
-    here = tuple(values.expr(a) for a in body.args)
-    region = tir.BufferRegion(buffer, here, (ONE,) * len(here))
-    name = f"{buffer.name_hint or 'buffer'}_pad"
-    block = tir.BlockOp.build_from(name, axes, Region(body), values.list, where, [], [region])
-    loops[-1].body.block.add_op(block)
-    return block
-
-
-def constant_of(buffer: SSAValue, value: float) -> Operation:
-    """A constant of the element type of a buffer."""
-    type_ = buffer.type
-    assert isinstance(type_, tir.BufferType)
-    element = cast(Any, value_type(type_.element_type))
-    if is_float(type_.dtype):
-        return arith.ConstantOp(FloatAttr(float(value), element))
-    return arith.ConstantOp(IntegerAttr(int(value), element, truncate_bits=True))
 
 
 class MovedParameter(NamedTuple):
@@ -175,18 +66,19 @@ def transform_layout(
     buffer: SSAValue,
     index_map: Placement,
     shape: Sequence[IntExpr] | None = None,
-    pad_value: float | None = None,
+    pad_value: PadValue | None = None,
     assume_injective: bool = False,
 ) -> SSAValue:
     """Store the elements of a buffer that a block uses where `index_map` says; TVM's namesake.
 
     Each new dim is as long as the largest new index needs unless `shape` has the dims. Where the
-    map leaves gaps, `pad_value` is stored after the last store to the buffer; a value that fits the
-    element type must be given then, unless `shape` or `assume_injective` says that gaps do not
-    matter. A parameter gets the new type, which callers must pass then. Returns the new buffer.
-    Raises ScheduleError for a buffer that is viewed, passed on or not dense, for a map whose values
-    are not known, for one that is not known to keep elements apart, unless `assume_injective` says
-    that it does, for gaps without `pad_value`, and for padding of a buffer that is not stored to.
+    map leaves gaps, `pad_value` is stored after the last store to the buffer: a number that fits
+    the element type, or a map of the new indices. It must be given then, unless `shape` or
+    `assume_injective` says that gaps do not matter. A parameter gets the new type, which callers
+    must pass then. Returns the new buffer. Raises ScheduleError for a buffer that is viewed, passed
+    on or not dense, for a map whose values are not known, for one that is not known to keep
+    elements apart, unless `assume_injective` says that it does, for gaps without `pad_value`, and
+    for padding of a buffer that is not stored to.
     """
     if buffer not in (*block.read_buffers, *block.write_buffers):
         raise ScheduleError(
@@ -203,7 +95,7 @@ def transform_layout(
         raise ScheduleError(str(error), block) from None
     _verify_symbols(buffer, dims, block)
     if pad_value is not None:
-        verify_value(buffer, pad_value, block)
+        verify_value(buffer, pad_value, len(moved.results), block)
         verify_fillable(buffer, block)
     elif inverse is not None and shape is None:
         verify_no_padding(buffer, dims, block)

@@ -21,8 +21,9 @@ from ..analysis.block_accesses import accessed_axes
 from .block_layout import own_loops, transform_block_layout
 from .block_padding import Padding, padding_of
 from .blocks import ScheduleError, stored_buffers, uses_of
+from .fill_padding import PadValue, add_value, verify_value
 from .index_map import IndexMap
-from .layout import Placement, constant_of, map_of, transform_layout, verify_value
+from .layout import Placement, map_of, transform_layout
 from .regions import axes_of, refresh_around, refresh_regions, replace_header
 
 
@@ -31,7 +32,7 @@ def transform_padded_layout(
     buffer: SSAValue,
     index_map: Placement,
     shape: Sequence[IntExpr] | None = None,
-    pad_value: float | None = None,
+    pad_value: PadValue | None = None,
     assume_injective: bool = False,
 ) -> SSAValue:
     """`transform_layout`, in which a block that stores the whole buffer also stores its padding.
@@ -46,8 +47,8 @@ def transform_padded_layout(
         writer = writer_of(buffer)
     if padding is None or writer is None or pad_value is None:
         return transform_layout(block, buffer, index_map, shape, pad_value, assume_injective)
-    verify_value(buffer, pad_value, block)
     moved = map_of(index_map, type_.rank, block)
+    verify_value(buffer, pad_value, len(moved.results), block)
     new = transform_layout(block, buffer, moved, assume_injective=True)
     store_padding_too(writer, moved, padding, pad_value)
     return new
@@ -83,7 +84,7 @@ def writer_of(buffer: SSAValue) -> tir.BlockOp | None:
 
 
 def store_padding_too(
-    block: tir.BlockOp, index_map: IndexMap, padding: Padding, value: float
+    block: tir.BlockOp, index_map: IndexMap, padding: Padding, value: PadValue
 ) -> None:
     """Let a `writer_of` a buffer, which has the new layout, run over all of it."""
     count = len(index_map.names)
@@ -101,16 +102,16 @@ def store_padding_too(
     refresh_around([block])
 
 
-def _guard(body: Block, block: tir.BlockOp, padding: Padding, value: float) -> None:
+def _guard(body: Block, block: tir.BlockOp, padding: Padding, value: PadValue) -> None:
     """Let the one store of a body be of a value in the padding, which it computes nothing for."""
     ops = [op for op in body.ops if not isinstance(op, tir.InitOp)]
     store = next(op for op in ops if isinstance(op, tir.StoreOp))
-    computed, constant = Block(), constant_of(store.buffer, value)
+    computed, padded = Block(), Block()
     for op in ops:
         op.detach()
     computed.add_ops([op for op in ops if op is not store])
     condition = padding.condition(body, block.axis_vars)
-    padded = Block([constant, scf.YieldOp(constant.results[0])])
+    padded.add_op(scf.YieldOp(add_value(padded, store.buffer, value, block.axis_vars)))
     computed.add_op(scf.YieldOp(store.value))
     arms = Region(padded), Region(computed)
     choice = scf.IfOp(condition, [store.value.type], *arms)

@@ -46,7 +46,7 @@ def reindex(block: tir.BlockOp, which: str, buffer: int | str) -> tir.BlockOp:
         verify_sole_writer(block, old, nest)
         verify_stores_box(block, old)
     else:
-        verify_unchanged(old, parent, [nest], block)
+        verify_unchanged(old, parent, [nest], block, [block])
     headers = [block.axes.data[a] for a in axes]
     dims = [h.extent.data for h in headers]
     name = f"{old.name_hint or 'buffer'}_reindex"

@@ -44,7 +44,7 @@ def reindex_cache_read(
     cached = _Cached(block, "read", buffer, scope, index_map)
     nest = statement_of(block, users_of(block, uses_of(cached.old).stores))
     assert nest.parent is not None
-    verify_unchanged(cached.old, nest.parent, [nest], block)
+    verify_unchanged(cached.old, nest.parent, [nest], block, [block])
     return cached.apply(nest)
 
 

@@ -94,6 +94,29 @@ for i, j in T.grid(n, 6):
     )
 
 
+@pytest.mark.parametrize("index_map", [lambda i, j: (i, j // 4, j % 4), lambda i, j: (i, j * 2)])
+def test_padding_that_depends_on_its_place(index_map):
+    """A block that stores all elements in order stores the padding too; others leave it to one."""
+
+    def schedule(sch):
+        sch.transform_layout("Y", ("write", 0), index_map, lambda *i: i[0] * 3 + sum(i))
+
+    sch = Schedule(from_source(chain(3, 6)))
+    schedule(sch)
+    x = np.arange(18, dtype="float32").reshape(3, 6)
+    want = tir.IndexMap.from_func(index_map).map_ndarray(x * 2 + 1)
+    places = np.indices(want.shape)
+    want = np.where(want == 0, places[0] * 3 + places.sum(0), want).astype("float32")
+    result = np.zeros_like(want)
+    xrelax.build(sch.mod)["main"](x, result)
+    np.testing.assert_array_equal(result, want)
+    _, evaluated = evaluate(sch.mod.op.clone(), "main", [x, np.zeros_like(want)])
+    np.testing.assert_array_equal(evaluated, want)
+    again = Schedule(from_source(chain(3, 6)))
+    sch.trace.apply_to_schedule(again)
+    assert again.mod.script() == sch.mod.script()
+
+
 @pytest.mark.sampled
 @pytest.mark.parametrize("name", MAPS)
 @pytest.mark.parametrize("pad_value", [None, 0])
@@ -219,6 +242,13 @@ SQUARE = """
             lambda s: s.transform_layout("S", ("write", 0), lambda i, j: (j, i // 4, i % 4)),
             "expected pad_value for 'S', whose layout [13, 2, 4] has room for more than the "
             "elements of [7, 13], got None",
+        ),
+        (
+            chain(7, 13),
+            lambda s: s.transform_layout(
+                "S", ("write", 0), lambda i, j: (j, i // 4, i % 4), "lambda i, j: i"
+            ),
+            "expected pad_value to map 3 indices to one value, without symbols, got",
         ),
         *(
             (

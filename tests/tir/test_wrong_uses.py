@@ -116,6 +116,8 @@ USES = (
     lambda s, b, ls, x, y: s.cache_read(b, 0, "local", [x]),
     lambda s, b, ls, x, y: s.cache_write(x, 0, "local"),
     lambda s, b, ls, x, y: s.cache_write(b, 0, "local", [x]),
+    lambda s, b, ls, x, y: s.cache_inplace(x, 0, "local"),
+    lambda s, b, ls, x, y: s.cache_index(x, "local"),
     lambda s, b, ls, x, y: s.reindex(x, ("read", 0)),
     lambda s, b, ls, x, y: s.reindex_cache_read(x, 0, "local", lambda *a: a[::-1]),
     lambda s, b, ls, x, y: s.reindex_cache_write(x, 0, "local", lambda *a: a[::-1]),

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 
 from ..blocks import ScheduleError
 from ..cache import cache_read, cache_write
+from ..cache_index import cache_index
+from ..cache_inplace import cache_inplace
 from ..compact import compact_buffer
 from ..reindex import reindex
 from ..rolling_buffer import rolling_buffer
@@ -55,6 +57,32 @@ class BufferPrimitives(Primitives):
         consumers = [self.block(b) for b in consumer_blocks or ()]
         made = cache_write(self.block(block), write_buffer_index, storage_scope, consumers)
         return self.new_block(made)
+
+    @primitive
+    def cache_inplace(
+        self, block: BlockRV | str, read_buffer_index: int | str, storage_scope: str
+    ) -> list[BlockRV]:
+        """Let a block update a copy of a buffer in `storage_scope` instead of the buffer itself.
+
+        `read_buffer_index` is a position among the buffers that the block reads, or a name. Each
+        instance of the block copies what it accesses before, and back after. Returns the two blocks
+        that copy. Raises ScheduleError unless the block reads and writes the buffer, for a buffer
+        with other views, and where loops around the block are not serial.
+        """
+        return self.new_blocks(cache_inplace(self.block(block), read_buffer_index, storage_scope))
+
+    @primitive
+    def cache_index(
+        self, block: BlockRV | str, storage_scope: str, cse_thresh: int = 0
+    ) -> list[BlockRV]:
+        """Compute what only the axes of a block determine in blocks before it, once.
+
+        With a `cse_thresh` of 0 that is the indices of loads, unless they are axes; otherwise the
+        computations that the block does at least so many times, the largest first. Each is stored
+        to a buffer in `storage_scope`, with its axes as dims. Returns the blocks, none where there
+        is nothing to compute. Raises ScheduleError for axes that do not begin at 0.
+        """
+        return self.new_blocks(cache_index(self.block(block), storage_scope, cse_thresh))
 
     @primitive
     def reindex(self, block: BlockRV | str, buffer: Sequence[int | str] | str) -> BlockRV:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import Any
 
@@ -37,7 +37,7 @@ class LayoutPrimitives(Primitives):
         block: BlockRV | str,
         buffer: Sequence[int | str] | str,
         index_map: Any,
-        pad_value: float | None = None,
+        pad_value: float | IndexMap | Callable[..., Any] | None = None,
         assume_injective_transform: bool = False,
         shape: Sequence[int | str | IntExpr] | None = None,
     ) -> None:
@@ -46,11 +46,12 @@ class LayoutPrimitives(Primitives):
         `buffer` is ``("read", position)``, ``("write", position)`` or a name. `index_map` maps the
         old indices of an element to its new ones: a function, an `IndexMap`, or the text of a
         lambda. `pad_value`, a number of the element type, is stored to padding elements of the new
-        layout; a block that only stores all elements in their order gets the loops of the layout,
-        and stores them too. A parameter of the function gets the new shape. Raises ScheduleError if
-        the map is not injective, and if there is padding without `pad_value`, unless
-        `assume_injective_transform` states that neither matters. `shape` are the new dims, by
-        default the smallest; every access must provably be in bounds. TVM has no such argument.
+        layout, or what a function of their new indices gives. A block that only stores all elements
+        in their order gets the loops of the layout, and stores them too. A parameter of the
+        function gets the new shape. Raises ScheduleError if the map is not injective, and if there
+        is padding without `pad_value`, unless `assume_injective_transform` states that neither
+        matters. `shape` are the new dims, by default the smallest; every access must provably be in
+        bounds. TVM has no such argument.
         """
         found = self.block(block)
         target = _buffer(found, buffer)
@@ -61,7 +62,7 @@ class LayoutPrimitives(Primitives):
             target,
             moved,
             None if shape is None else dims_of(shape),
-            pad_value=pad_value,
+            pad_value=self._pad_value(pad_value, len(moved.results)),
             assume_injective=assume_injective_transform,
         )
         if isinstance(new, BlockArgument):
@@ -158,6 +159,17 @@ class LayoutPrimitives(Primitives):
         except (TypeError, ValueError) as error:
             raise ScheduleError(str(error)) from None
         self.record(index_map=str(found) if found.symbols() else Code(str(found)))
+        return found
+
+    def _pad_value(self, given: Any, rank: int) -> Any:
+        """The value of padding, in which a function of `rank` indices is a map."""
+        if not callable(given) and not isinstance(given, str | IndexMap):
+            return given
+        try:
+            found = self.index_map(given, rank)
+        except (TypeError, ValueError) as error:
+            raise ScheduleError(f"pad_value: {error}") from None
+        self.record(pad_value=Code(str(found)))
         return found
 
     @primitive

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from enum import IntFlag
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
@@ -20,6 +21,13 @@ Value = tir.BlockOp | tir.ForOp | int | None | str
 
 class UnknownVariableError(ScheduleError, IndexError):
     """A variable that no block, loop or number of the schedule has; in TVM an IndexError."""
+
+
+class ScheduleDebugMask(IntFlag):
+    """What TVM verifies after each primitive; here any of it lets the module be verified."""
+
+    VERIFY_SREF_TREE = 1
+    VERIFY_CACHED_FLAGS = 2
 
 
 @dataclass(frozen=True)

@@ -172,7 +172,7 @@ FAULTS = (
     Fault(
         "cache_read copies what is stored to later",
         S + "cache.py",
-        "    verify_unchanged(old, parent, statements, block)\n",
+        "    verify_unchanged(old, parent, statements, block, readers or [block])\n",
         "",
         tests=TESTS,
     ),

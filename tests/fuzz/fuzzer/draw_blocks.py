@@ -70,6 +70,21 @@ def cache_write(draw: Choice, blocks: Blocks) -> Steps:
 
 
 @drawer()
+def cache_index(draw: Choice, blocks: Blocks) -> Steps:
+    for block in draw.one(blocks):
+        yield Step("cache_index", (block.at, draw.pick(SCOPES), draw.rng.randrange(4)))
+
+
+@drawer("product")
+def cache_inplace(draw: Choice, blocks: Blocks) -> Steps:
+    for block in draw.one([b for b in reductions(blocks) if b.loops[0].is_plain]):
+        after = yield Step("decompose_reduction", (block.at, at(block, 0)))
+        for update in named(after, f"{block.name}_update"):
+            number = 0 if draw.chance(80) else draw.rng.randrange(update.reads)  # its result
+            yield Step("cache_inplace", (update.at, number, draw.pick(SCOPES)))
+
+
+@drawer()
 def reindex(draw: Choice, blocks: Blocks) -> Steps:
     for block in draw.one(blocks):
         which, count = draw.pick((("read", block.reads), ("write", block.writes)))
