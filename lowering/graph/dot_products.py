@@ -45,8 +45,8 @@ from ...dialects.relax.operators.words import (
     WordsConvolutionOp,
 )
 from ..functions import graph_functions
-from .fold_constant import known_array
 from .graph_builder import GraphBuilder, dims_of, dtype_of, replace_result
+from .known_values import known_array
 from .layers import is_attention
 from .narrow_values import Narrow, narrow_form
 from .winograd import in_float32
