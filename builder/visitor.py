@@ -14,7 +14,8 @@ from ..ir.blocks import (
     SeqExpr,
     VarBinding,
 )
-from ..ir.call_parts import Arguments, ExternFunc, GlobalVar, Op
+from ..ir.call_parts import Arguments
+from ..ir.callees import ExternFunc, GlobalVar
 from ..ir.calls import Call
 from ..ir.expr import (
     Constant,
@@ -27,6 +28,7 @@ from ..ir.expr import (
     Var,
 )
 from ..ir.function import Function, LocalFunction
+from ..ir.op import Op
 from ..ir.strings import StringImm
 
 _METHODS: dict[type[Any], str] = {
