@@ -53,11 +53,9 @@ _EXPRS = {
     "blocks": ("BindingBlock", "DataflowBlock", "If", "MatchCast", "SeqExpr", "VarBinding"),
     "callees": ("ExternFunc", "GlobalVar"),
     "calls": ("Call",),
-    "expr": (
-        *("Constant", "DataflowVar", "Expr", "PrimValue", "ShapeExpr"),
-        *("Tuple", "TupleGetItem", "Var"),
-    ),
+    "expr": ("Constant", "DataflowVar", "Expr", "Tuple", "TupleGetItem", "Var"),
     "function": ("Function",),
+    "shapes": ("PrimValue", "ShapeExpr"),
     "strings": ("StringImm",),
 }
 """The classes of `relax.expr`, by modules of `ir`."""
@@ -171,10 +169,10 @@ NAMES: dict[str, str] = {
     "relax.PyExprMutator": ".builder.mutator:PyExprMutator",
     "relax.PyExprVisitor": ".builder.mutator:PyExprVisitor",
     "relax.PrimStructInfo": ".ir.struct_info:PrimStructInfo",
-    "relax.PrimValue": ".ir.expr:PrimValue",
+    "relax.PrimValue": ".ir.shapes:PrimValue",
     "relax.StringImm": ".ir.strings:StringImm",
     "relax.SeqExpr": ".ir.blocks:SeqExpr",
-    "relax.ShapeExpr": ".ir.expr:ShapeExpr",
+    "relax.ShapeExpr": ".ir.shapes:ShapeExpr",
     "relax.ShapeStructInfo": ".ir.struct_info:ShapeStructInfo",
     "relax.StructInfo": ".ir.struct_info:StructInfo",
     "relax.TensorStructInfo": ".ir.struct_info:TensorStructInfo",

@@ -21,14 +21,13 @@ from ..ir.expr import (
     Constant,
     DataflowVar,
     Expr,
-    PrimValue,
-    ShapeExpr,
     Tuple,
     TupleGetItem,
     Var,
 )
 from ..ir.function import Function, LocalFunction
 from ..ir.op import Op
+from ..ir.shapes import PrimValue, ShapeExpr
 from ..ir.strings import StringImm
 
 _METHODS: dict[type[Any], str] = {
