@@ -12,6 +12,7 @@ TESTS = (
     "tests/tir/test_reductions.py",
     "tests/tir/test_blocks.py",
     "tests/tir/test_whole_tiles.py",
+    "tests/tir/test_loop_overlap.py",
     "tests/tir",
 )
 LOOPS = (
