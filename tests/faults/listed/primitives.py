@@ -11,6 +11,7 @@ TESTS = (
     "tests/tir/test_buffers.py",
     "tests/tir/test_reductions.py",
     "tests/tir/test_blocks.py",
+    "tests/tir/test_tensorize.py",
     "tests/tir/test_whole_tiles.py",
     "tests/tir/test_loop_overlap.py",
     "tests/tir",
