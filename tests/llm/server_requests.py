@@ -1,6 +1,5 @@
 """Requests that tests of the server send, and the answers that they expect."""
 
-import time
 from types import SimpleNamespace
 
 from xrelax.llm.batching import Batcher
@@ -10,13 +9,6 @@ from xrelax.llm.sampling import Sampling
 MESSAGES = [{"role": "user", "content": "hello"}]
 CHAT, TEXT = "/v1/chat/completions", "/v1/completions"
 PROMPT = "Once upon"
-
-
-def wait_for(holds):
-    end = time.monotonic() + 60
-    while not holds():
-        assert time.monotonic() < end
-        time.sleep(0.005)
 
 
 def answer_of(model, tokens):

@@ -7,7 +7,8 @@ import time
 from types import SimpleNamespace
 
 import pytest
-from server_requests import MESSAGES, PROMPT, TEXT, wait_for
+from concurrent_calls import in_threads, wait_for
+from server_requests import MESSAGES, PROMPT, TEXT
 
 pytest.importorskip("gguf")
 pytest.importorskip("tokenizers")
@@ -86,11 +87,7 @@ def test_many_clients(openai, served, expected):
         )
         results[at] = "".join(chunk.choices[0].delta.content or "" for chunk in stream)
 
-    threads = [threading.Thread(target=run, args=(i,)) for i in range(200)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(300)
+    in_threads(200, run)
     assert results == [expected.chat.text] * 200
     wait_for(lambda: served.batcher.count == 0)
 

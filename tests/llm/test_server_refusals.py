@@ -3,7 +3,8 @@
 import json
 
 import pytest
-from server_requests import CHAT, MESSAGES, PROMPT, TEXT, wait_for
+from concurrent_calls import wait_for
+from server_requests import CHAT, MESSAGES, PROMPT, TEXT
 
 pytest.importorskip("gguf")
 pytest.importorskip("tokenizers")
