@@ -75,7 +75,18 @@ def medians(
     budget: float,
     first: Mapping[str, float],
 ) -> dict[str, float]:
-    """Median seconds of a call, rounds of all interleaved; `first` has what first calls took.
+    """Median seconds of a call of the rounds of `interleaved`."""
+    found = interleaved(calls, rounds, budget, first)
+    return {name: statistics.median(samples) for name, samples in found.items()}
+
+
+def interleaved(
+    calls: Mapping[str, Callable[[], Any]],
+    rounds: int,
+    budget: float,
+    first: Mapping[str, float],
+) -> dict[str, list[float]]:
+    """Seconds of a call in each round, all interleaved; `first` has what first calls took.
 
     A round has each call for `ROUND_SECONDS`, after as many calls that are not timed, so that
     everybody finds in the caches what it has left there itself. Threads of the one before are
@@ -104,7 +115,7 @@ def medians(
         if done >= 3 and time.perf_counter() - begin > budget:
             break
     gc.enable()
-    return far | {name: statistics.median(s) for name, s in samples.items()}
+    return {name: [seconds] for name, seconds in far.items()} | samples
 
 
 def _wait_for_threads() -> None:

@@ -28,6 +28,8 @@ FINALISTS = 3
 WIN = 1.01
 """The least speedup in the second measurement that replaces the default."""
 CONFIRMATION = EvaluatorConfig(repeat=25, min_repeat_ms=8.0)
+CONFIRMATIONS = 3
+"""How often they are, at different times: a processor may have fewer cores for some seconds."""
 GENERATION = 16
 """The most schedules that are measured before the search learns from them."""
 
@@ -80,6 +82,7 @@ class TaskSearch:
         self.rounds = 0
         self.baseline: Artifact | None = None
         self.baseline_secs: list[float] | None = None
+        self.finalists: list[TuningRecord] | None = None
         random = Random(self.seed * 1_000_003 + self.task_id)
         self.strategy = SearchStrategy(
             self.workload.mod, task.target, task.space_generator, self.model, random, self.is_random
@@ -143,22 +146,37 @@ class TaskSearch:
         self.log.info(text, self.task.task_name, self.trials, self.best)
         return len(samples)
 
+    def confirm(self) -> None:
+        """Measure the fastest schedules again, longer; only faster ones than the default stay.
+
+        Of several confirmations the slowest counts.
+        """
+        has_default = self.task.space_generator.has_default
+        if self.finalists is None:
+            found = [r for r in self.records if r.is_valid() and not r.confirmed]
+            found = [r for r in found if not has_default or (r.speedup or 0) > 1]
+            self.finalists = sorted(found, key=lambda r: r.mean)[:FINALISTS]
+        samples = [replayed_sample(self.workload.mod, r.trace) for r in self.finalists]
+        results = self._measured(self._build(samples), CONFIRMATION)
+        winners = list[TuningRecord]()
+        for record, sample, result in zip(self.finalists, samples, results, strict=True):
+            new = replace(self._record(sample, result), decisions=record.decisions, key=record.key)
+            wins = new.is_valid() and (not has_default or (new.speedup or 0) >= WIN)
+            slower = max(new, record, key=lambda r: r.mean) if record.confirmed else new
+            slower = replace(slower, confirmed=wins)
+            if wins:
+                winners.append(slower)
+            else:
+                self.database.commit_tuning_record(slower)
+        self.finalists = winners
+
     def finish(self) -> None:
-        """Measure the fastest schedules again, longer; only faster ones than the default stay."""
+        """Note the schedules that all confirmations found faster, and in the log what failed."""
+        for record in self.finalists or ():
+            self.database.commit_tuning_record(record)
         for text, count in self.strategy.errors.items():
             self.log.info("%s: %d schedules: %s", self.task.task_name, count, text)
         has_default = self.task.space_generator.has_default
-        found = [r for r in self.records if r.is_valid() and not r.confirmed]
-        found = [r for r in found if not has_default or (r.speedup or 0) > 1]
-        finalists = sorted(found, key=lambda r: r.mean)[:FINALISTS]
-        samples = [replayed_sample(self.workload.mod, record.trace) for record in finalists]
-        results = self._measured(self._build(samples), CONFIRMATION)
-        for record, sample, result in zip(finalists, samples, results, strict=True):
-            new = self._record(sample, result)
-            wins = new.is_valid() and (not has_default or (new.speedup or 0) >= WIN)
-            self.database.commit_tuning_record(
-                replace(new, decisions=record.decisions, key=record.key, confirmed=wins)
-            )
         if not has_default and self.best and self.best < 1:
             self.log.warning(
                 "%s: the default schedule is %.2f times as fast as the best of this space",

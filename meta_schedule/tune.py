@@ -16,7 +16,7 @@ from .database import Database
 from .progress import Progress
 from .runner import Runner
 from .search_strategy import STRATEGIES
-from .task import TaskSearch, TuneContext
+from .task import CONFIRMATIONS, TaskSearch, TuneContext
 
 SCHEDULERS = ("gradient", "round-robin")
 
@@ -113,6 +113,9 @@ def _search(searches: Sequence[TaskSearch], config: TuneConfig, log: logging.Log
             spent[search] += time.monotonic() - begin
             left -= tried
             progress.update(tried, search.task.task_name, search.best)
+    for _ in range(CONFIRMATIONS):
+        for search in started:
+            search.confirm()
     for search in started:
         search.finish()
     log.info("%d kernels, %d trials left", len(started), left)

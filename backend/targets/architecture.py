@@ -71,8 +71,16 @@ class InstructionSet:
     def scale(self, element_bits: int, vector_bits: int) -> Intrinsic | None:
         """An instruction for ``x * 2^n`` of vectors of floats, whose operands are x, n and x.
 
-        It takes n as integral floats, infinities or NaN, and rounds once. `None` if there is none
-        for vectors of this width.
+        It takes n as floats, which it rounds down, infinities or NaN, and rounds once. `None` if
+        there is none for vectors of this width.
+        """
+        return None
+
+    def select_lanes(self, element_bits: int, vector_bits: int) -> str | None:
+        """The LLVM intrinsic that selects floats of a vector by the low bits of integers.
+
+        Its operands are the vector and integers of the same width. `None` if there is none for
+        vectors of this width.
         """
         return None
 

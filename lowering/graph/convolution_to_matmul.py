@@ -102,8 +102,9 @@ class _Flattener:
 
     def _in_shape(self, value: SSAValue, shape: tuple[IntExpr, ...], user: Operation) -> SSAValue:
         """The flattened form of a value for an operator that is to be replaced."""
-        if value in self.flat:
-            return self.flat[value]
+        flat = self.flat.get(value)
+        if flat is not None and dims_of(flat) == shape:
+            return flat
         if dims_of(value) == shape:
             return value
         reshaped = ReshapeOp.of([value], {"shape": shape})

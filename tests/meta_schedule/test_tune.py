@@ -15,6 +15,7 @@ import xrelax as tvm
 from xrelax import meta_schedule as ms
 from xrelax.meta_schedule.builder import BuilderInput
 from xrelax.meta_schedule.space_generator import default_sample
+from xrelax.meta_schedule.task import CONFIRMATIONS
 from xrelax.script import from_source
 
 TARGET = "llvm --num-cores=1"
@@ -100,6 +101,26 @@ def test_schedules_that_crash_hang_or_are_wrong_are_lines_in_the_log(tmp_path, t
         assert text in log_of(tmp_path)
     best = database.query_tuning_record(matmul(), TARGET)
     assert best is not None and best.is_valid()
+
+
+class Unsteady(ms.Runner):
+    """Finds each schedule faster than the default, but in the last confirmation."""
+
+    confirmations = 0
+
+    def run(self, inputs, config=None, threads=None):
+        self.confirmations += config is not None
+        share = 2.0 if self.confirmations == CONFIRMATIONS else 0.5
+        for number, result in super().run(inputs, config, threads):
+            yield number, result._replace(run_secs=[share * s for s in result.baseline_secs])
+
+
+def test_every_confirmation_must_be_faster(tmp_path, tune):
+    database = tune(matmul(), tmp_path, 3, runner=Unsteady(), builder="local")
+    best = database.query_tuning_record(matmul(), TARGET)
+    assert best.confirmed and best.run_secs == best.baseline_secs  # the default
+    others = [r for r in database.get_all_tuning_records() if not r.confirmed]
+    assert len(others) == 3 and all(round(r.speedup, 6) == 0.5 for r in others)
 
 
 def test_trials_of_the_database_count(tmp_path, tune):

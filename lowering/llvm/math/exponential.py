@@ -1,7 +1,9 @@
 """``exp``, ``exp2``, ``expm1``, ``sinh``, ``cosh``, ``tanh``.
 
 ``exp x = 2^n * e^r`` with ``r = x - n ln 2``, the reduction of Cody and Waite (1980): ln 2 is split
-so that the product of n and its high part is exact. ``e^r`` is a minimax polynomial.
+so that the product of n and its high part is exact. ``e^r`` is a minimax polynomial. If a register
+may hold a table, n is a multiple of 1/16, ``2^n`` is in part looked up, and the polynomial is short
+(Tang, 1989).
 """
 
 from __future__ import annotations
@@ -9,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from .formats import DOUBLE, SINGLE, Format
+from .lookup import can_look_up, look_up
 from .scaling import can_scale, scale
 from .terms import Real, fused, polynomial
 
@@ -110,6 +113,10 @@ _CONSTANTS: dict[Format, _Constants] = {
 }
 
 
+_POWERS = tuple(2 ** (i / 16) for i in range(16))
+_SHORTEST = (1.0, 0.5000168681144714, 0.1666705459356308)
+"""``(e^r - 1) / r`` for ``|r| <= ln 2 / 32``, to 2^-29 of ``e^r``."""
+
 SHORT_EXP = _CONSTANTS[SINGLE].exp
 """``(e^r - 1 - r) / r^2`` to 2^-29, for ``|r| <= ln 2``."""
 
@@ -130,22 +137,35 @@ def _scaled(r: Real, shifted: Real) -> Real:
     return (fused(r * r, tail, r) + 1.0) * scale * scale
 
 
-def _short_scaled(r: Real, n: Real) -> Real:
-    """``e^r * 2^n`` for any n, where ``|r| <= ln 2 / 2`` unless the result is 0 or infinite.
+def _parts(x: Real) -> int:
+    """How many parts of 1 exponents are rounded to where `can_scale`."""
+    is_looked_up = x.format is SINGLE and can_look_up(x, len(_POWERS))
+    return len(_POWERS) if is_looked_up else 1
 
-    r may be anything then, also NaN: what takes the place of ``e^r`` is above 0 and finite.
+
+def _short_scaled(r: Real, n: Real, shifted: Real) -> Real:
+    """``e^r * 2^n`` for any n, a multiple of ``1 / _parts``, which is in the low bits of `shifted`.
+
+    ``|r| <= ln 2 / 2 / _parts`` unless the result is 0 or infinite. r may be anything then, also
+    NaN: what takes the place of the factor from 0.97 to 1.96 is above 0 and finite.
     """
-    power = polynomial(r, _CONSTANTS[r.format].short)
-    return scale((power < 2.0).choose(power, 2.0), n)
+    if _parts(r) == 1:
+        power = polynomial(r, _CONSTANTS[r.format].short)
+        return scale((power < 2.0).choose(power, 2.0), n)
+    power = look_up(r, _POWERS, shifted.bits())
+    power = fused(power, r * polynomial(r, _SHORTEST), power)
+    return scale(((power.bits() & 0x00FFFFFF) | 0x3F000000).real(), n)
 
 
 def exp(x: Real, low: Real | None = None) -> Real:
     """``e^x``; ``e^(x + low)`` if there is a `low`, small against an ulp of 1."""
     c, shift = _CONSTANTS[x.format], x.format.shift
     if can_scale(x):
-        n = fused(x, 1 / LN2, shift) - shift
+        shift /= _parts(x)
+        shifted = fused(x, 1 / LN2, shift)
+        n = shifted - shift
         r = fused(n, -c.ln2[1], fused(n, -c.ln2[0], x))
-        return _short_scaled(r if low is None else r + low, n)
+        return _short_scaled(r if low is None else r + low, n, shifted)
     x = x.at_least(c.exp_range[0]).at_most(c.exp_range[1])
     shifted = fused(x, 0.5 / LN2, shift)
     m = shifted - shift
@@ -157,8 +177,10 @@ def exp2(x: Real) -> Real:
     """``2^x``, exact for integers."""
     c, shift = _CONSTANTS[x.format], x.format.shift
     if can_scale(x):
-        n = (x + shift) - shift
-        return _short_scaled((x - n) * LN2, n)
+        shift /= _parts(x)
+        shifted = x + shift
+        n = shifted - shift
+        return _short_scaled((x - n) * LN2, n, shifted)
     x = x.at_least(c.exp2_range[0]).at_most(c.exp2_range[1])
     shifted = fused(x, 0.5, shift)
     return _scaled(fused(shifted - shift, -2.0, x) * LN2, shifted)

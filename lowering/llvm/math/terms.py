@@ -95,6 +95,9 @@ class Bits(Term):
     def __and__(self, other: Bits | int) -> Bits:
         return self._with(llvm.AndOp, other)
 
+    def __or__(self, other: Bits | int) -> Bits:
+        return self._with(llvm.OrOp, other)
+
     def __xor__(self, other: Bits | int) -> Bits:
         return self._with(llvm.XOrOp, other)
 

@@ -122,6 +122,35 @@ def test_passes_agree_with_the_reference():
     check_pipeline(module_of(bound), [(name, load_pass(name)()) for name in PASSES])
 
 
+def test_squeeze_and_excitation():
+    function = from_source("""
+@R.function
+def main(
+    x: R.Tensor((1, 8, 9, 7), "float32"),
+    a: R.Tensor((8, 8, 1, 1), "float32"),
+    w: R.Tensor((5, 8, 1, 1), "float32"),
+):
+    y = R.multiply(x, R.sigmoid(x))
+    s = R.sigmoid(R.nn.conv2d(R.mean(y, [2, 3], keepdims=True), a))
+    return R.nn.conv2d(R.multiply(y, s), w)
+""")
+    left = module_of(function)
+    for name in ("use-silu", "fold-scale-axis"):
+        load_pass(name)().apply(get_context(), left)
+    assert names_in(left) == [
+        "relax.nn.silu", "relax.mean", "relax.nn.conv2d", "relax.sigmoid", "relax.multiply",
+        "relax.nn.conv2d",
+    ]  # fmt: skip
+    rng = np.random.default_rng(3)
+    arrays = [rng.normal(size=s).astype("f4") for s in ((1, 8, 9, 7), (8, 8, 1, 1), (5, 8, 1, 1))]
+    x, a, w = (v.astype("f8") for v in arrays)
+    y = x / (1 + np.exp(-x))
+    s = 1 / (1 + np.exp(-a[:, :, 0, 0] @ y.mean((2, 3)).T))
+    expected = np.einsum("oc,bchw->bohw", w[:, :, 0, 0], y * s.reshape(1, 8, 1, 1))
+    result = R.build(function, check=True)(*arrays).numpy()
+    np.testing.assert_allclose(result, expected, rtol=1e-5, atol=1e-5)
+
+
 def test_scores_by_a_transposed_product():
     function = from_source("""
 @R.function

@@ -2,10 +2,15 @@
 // RUN: xrelax-opt %s -p 'convert-to-llvm{target="llvm -mtriple=x86_64-unknown-linux-gnu -mcpu=haswell"}' | filecheck %s --check-prefix=BITS
 
 // One instruction multiplies by a power of two where the target has it; it also takes what is
-// infinite and NaN, so that the argument needs no bounds.
+// infinite and NaN, so that the argument needs no bounds. Another one looks up sixteenths of powers,
+// so that four operations compute the rest; the bits of the product are brought into its range.
 
 // CHECK-LABEL: llvm.func internal @xrelax.math.exp.v16f32(
-// CHECK-COUNT-1: llvm_ext.fcmp olt
+// CHECK-NOT:     llvm_ext.fcmp
+// CHECK:         llvm_ext.intrinsic "llvm.x86.avx512.permvar.sf.512"({{.*}}) overloads []
+// CHECK-COUNT-3: llvm_ext.intrinsic "llvm.fmuladd"
+// CHECK:         llvm.and
+// CHECK:         llvm.or
 // CHECK:         llvm_ext.intrinsic "llvm.x86.avx512.mask.scalef.ps.512"({{.*}}) overloads []
 // CHECK-NEXT:    llvm.return
 
@@ -21,9 +26,11 @@ loops.func @vectors(%X: !tir.buffer<[16], f32>, %Y: !tir.buffer<[16], f32>) noal
   loops.store %y, %Y[0] : !tir.buffer<[16], f32>, vector<16xf32>
 }
 
-// A shorter register has an instruction of its own; a single float stays as it is.
+// A shorter register has an instruction of its own, but no table; a single float stays as it is.
 
 // CHECK-LABEL: llvm.func internal @xrelax.math.exp.v2f64(
+// CHECK-NOT:     permvar
+// CHECK-COUNT-1: llvm_ext.fcmp olt
 // CHECK:         llvm_ext.intrinsic "llvm.x86.avx512.mask.scalef.pd.128"
 // CHECK-LABEL: llvm.func internal @xrelax.math.exp.f64(
 // CHECK-NOT:     scalef
@@ -37,9 +44,10 @@ loops.func @shorter(%X: !tir.buffer<[4], f64>, %Y: !tir.buffer<[4], f64>) noalia
   loops.store %w, %Y[3] : !tir.buffer<[4], f64>, f64
 }
 
-// Several registers are scaled one after the other.
+// Several registers are looked up and scaled one after the other.
 
 // CHECK-LABEL: llvm.func internal @xrelax.math.exp.v32f32(
+// CHECK-COUNT-2: llvm_ext.intrinsic "llvm.x86.avx512.permvar.sf.512"
 // CHECK-COUNT-4: llvm.shufflevector
 // CHECK-COUNT-2: llvm_ext.intrinsic "llvm.x86.avx512.mask.scalef.ps.512"
 // CHECK-NEXT:    llvm.shufflevector
