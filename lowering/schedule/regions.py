@@ -8,7 +8,7 @@ from xdsl.ir import Operation, SSAValue
 
 from ...dialects import tir
 from ...dialects.attributes import to_attribute
-from ...dialects.bounds import never_negative
+from ...dialects.bounds import never_negative, simplify
 from ...dialects.int_expr import ZERO
 from ...dialects.nesting import ancestors, enclosing, operations_in
 from ...dialects.sym import Values, exprs_of
@@ -180,8 +180,8 @@ def contains(
     """
     ranges = ranges_of(values.list)
     for dim in range(len(outer.mins)) if dims is None else dims:
-        low, first = outer.mins[dim], inner.mins[dim]
-        gaps = (first - low, low + outer.extents[dim] - first - inner.extents[dim])
+        ahead = simplify(inner.mins[dim] - outer.mins[dim], ranges)
+        gaps = (ahead, outer.extents[dim] - ahead - inner.extents[dim])
         if not all(never_negative(gap, ranges) for gap in gaps):
             return False
     return True
