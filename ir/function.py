@@ -197,7 +197,19 @@ class LocalFunction(Expr, Function, shows=LocalFuncOp):
             return BaseFunc.script(self, show_meta=show_meta, **options)
         return Expr.script(self, verbose_expr=verbose_expr)
 
-    show = BaseFunc.show
+    def show(
+        self,
+        style: str | None = None,
+        black_format: bool | None = None,
+        *,
+        stage: str | None = None,
+        target: Any = "llvm",
+        show_meta: bool = False,
+        **options: Any,
+    ) -> None:
+        """Show the function, or its IR or code at a stage; as `BaseFunc.show`."""
+        named = {"stage": stage, "target": target, "show_meta": show_meta}
+        BaseFunc.show(self, style, black_format, **named, **options)
 
     def _with_attrs(self, entries: dict[str, Any]) -> Any:
         op = self.op
