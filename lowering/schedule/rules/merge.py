@@ -96,10 +96,10 @@ def _producer(block: tir.BlockOp, done: Sequence[Operation]) -> Operation | None
 def _merge_into(sch: Schedule, block: tir.BlockOp, nest: Operation, target: Target) -> bool:
     """Move a block into the best loop of a statement that permits it; whether there is one.
 
-    That is the innermost loop. After a reduction it is the innermost one in which the block still
-    has long rows, since a tile of results is too narrow for vectors. A block that reduces over rows
-    keeps the loop over its results, which is vectorized, and one along rows takes the innermost
-    loop. A search may try another loop first.
+    That is the innermost loop, unless the block goes through columns there. After a reduction it is
+    the innermost one in which the block still has long rows, since a tile of results is too narrow
+    for vectors. A block that reduces over rows keeps the loop over its results, which is
+    vectorized, and one along rows takes the innermost loop. A search may try another loop first.
     """
     lanes = _lanes_of_reductions(nest, target)
     loops = [loop for loop in _loops_of_producers(block, nest) if loop not in lanes]
@@ -113,12 +113,14 @@ def _merge_into(sch: Schedule, block: tir.BlockOp, nest: Operation, target: Targ
         loop
         for loop in loops
         if along_rows
-        or (not own_lanes and not _loops_in(loop))
+        or (not own_lanes and not _loops_in(loop) and not _has_columns(block, loop, nest))
         or _has_long_rows(block, loop, nest)
     )
     tried: set[tir.ForOp] = set()
     chosen = () if place == ANY else (loops[place],)
-    for loop in chain(chosen, preferred, () if own_lanes else loops):
+    reduces = any(b.init is not None for b in blocks_in(nest))
+    others = (loop for loop in loops if reduces or not _has_columns(block, loop, nest))
+    for loop in chain(chosen, preferred, () if own_lanes else others):
         if loop in tried:
             continue
         tried.add(loop)
@@ -147,6 +149,18 @@ def _reduces_lanes(block: tir.BlockOp, target: Target) -> bool:
     """Whether the loop that will be vectorized is one of a reduction."""
     lanes = choose_lanes(block, target)
     return lanes is not None and iterator_kinds(lanes.loop, block) == {"reduce"}
+
+
+def _has_columns(block: tir.BlockOp, loop: tir.ForOp, statement: Operation) -> bool:
+    """Whether an iteration has several elements of a block without a reduction, but no long row."""
+    try:
+        parts = required_ranges(block, loop, statement, Values())
+    except ScheduleError:
+        return False
+    extents = [a.extent.data for a in block.axes.data]
+    extents = [parts[axis].extent if axis in parts else e for axis, e in enumerate(extents)]
+    several = block.init is None and any(e != ONE for e in extents)
+    return several and not _has_long_rows(block, loop, statement)
 
 
 def _has_long_rows(block: tir.BlockOp, loop: tir.ForOp, statement: Operation) -> bool:

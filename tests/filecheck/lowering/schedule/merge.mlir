@@ -309,3 +309,33 @@ tir.prim_func @inner_loops(%X: !tir.buffer<[4, 8], f32>, %Y: !tir.buffer<[4, 8],
     }
   }
 }
+
+// -----
+
+// Factors of columns, which all rows share, keep their loop: the rows stay whole for vectors.
+// CHECK-LABEL: tir.prim_func @factors
+// CHECK-NEXT:    %T = tir.alloc_buffer : !tir.buffer<[64], f32>
+// CHECK-NEXT:    tir.for %j in (0, 64) vectorized {
+// CHECK:         tir.for %i in (0, 32) {
+// CHECK-NEXT:      tir.for %j_1 in (0, 64) vectorized {
+// CHECK-NEXT:        tir.block "Y"
+tir.prim_func @factors(%X: !tir.buffer<[32, 64], f32>, %S: !tir.buffer<[64], f32>, %Y: !tir.buffer<[32, 64], f32>) {
+  %T = tir.alloc_buffer : !tir.buffer<[64], f32>
+  tir.for %j in (0, 64) {
+    tir.block "T" (%vj: spatial (0, 64) = %j) reads (%S[%vj]) writes (%T[%vj]) {
+      %s = tir.load %S[%vj] : !tir.buffer<[64], f32>
+      %r = math.rsqrt %s : f32
+      tir.store %r, %T[%vj] : !tir.buffer<[64], f32>
+    }
+  }
+  tir.for %i in (0, 32) {
+    tir.for %j in (0, 64) {
+      tir.block "Y" (%vi: spatial (0, 32) = %i, %vj: spatial (0, 64) = %j) reads (%X[%vi, %vj], %T[%vj]) writes (%Y[%vi, %vj]) {
+        %x = tir.load %X[%vi, %vj] : !tir.buffer<[32, 64], f32>
+        %t = tir.load %T[%vj] : !tir.buffer<[64], f32>
+        %y = arith.mulf %x, %t : f32
+        tir.store %y, %Y[%vi, %vj] : !tir.buffer<[32, 64], f32>
+      }
+    }
+  }
+}
