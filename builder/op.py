@@ -71,7 +71,12 @@ def call_tir_with_grad(
 
 
 def call_tir_inplace(
-    gvar: Any, args: Any, inplace_indices: Any, out_sinfo: Any = None, tir_vars: Any = None
+    gvar: Any,
+    args: Any,
+    inplace_indices: Any,
+    out_sinfo: Any = None,
+    tir_vars: Any = None,
+    **old: Any,
 ) -> Expr:
     """The call of a PrimFunc that writes outputs into arguments, otherwise as `call_tir`.
 
@@ -79,7 +84,7 @@ def call_tir_inplace(
     """
     several = isinstance(inplace_indices, list | tuple)
     positions = cast("Sequence[int]", inplace_indices) if several else [inplace_indices]
-    return expression(inplace_call(gvar, args, positions, _output(out_sinfo, {}), tir_vars))
+    return expression(inplace_call(gvar, args, positions, _output(out_sinfo, old), tir_vars))
 
 
 def call_dps_packed(func: str | ExternFunc, args: Any, out_sinfo: Any = None, **old: Any) -> Expr:

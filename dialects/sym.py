@@ -52,6 +52,14 @@ class ExprAttr(Data[IntExpr]):
 
 _expr_attr = lru_cache(maxsize=1 << 16)(ExprAttr)
 
+
+def verify_int64(value: IntExpr) -> None:
+    """Raise VerifyException for a constant that is out of range for int64."""
+    number = value.constant
+    if number is not None and not -(1 << 63) <= number < 1 << 63:
+        raise VerifyException(f"expected a number of int64, got {number}")
+
+
 ExprArray: TypeAlias = ArrayAttr[ExprAttr]
 
 

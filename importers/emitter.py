@@ -146,9 +146,12 @@ class Emitter:
         return self.op("broadcast_to", value, shape=list(dims))
 
     def read_sizes(
-        self, numbers: Value, dims: Sequence[IntExpr], limits: Sequence[IntExpr]
+        self, numbers: Value, dims: Sequence[IntExpr], limits: Sequence[IntExpr] | None = None
     ) -> list[IntExpr]:
-        """Declare symbols as the numbers of an int64 vector, which are at most the limits."""
+        """Declare symbols as the numbers of an int64 vector, which are at most the limits.
+
+        Without limits memory is allocated when calls know the sizes.
+        """
         shape = relax.TensorToShapeOp(numbers, limits)
         self.insert(shape)
         self.insert(relax.MatchCastOp(shape.result, relax.ShapeType.of(dims)))

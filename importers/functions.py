@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from xdsl.dialects.builtin import DictionaryAttr, TupleType
-from xdsl.ir import Attribute, Block, Region
+from xdsl.ir import Attribute, Block, Operation, Region
+from xdsl.rewriter import Rewriter
 
 from ..dialects import relax
 from ..dialects.parameters import value_hint
@@ -70,6 +71,15 @@ def _tuple_of(values: Sequence[Value]) -> Value | None:
     is_whole = isinstance(whole.type, TupleType) and len(whole.type.types) == len(fields)
     in_order = all(f.operands[0] is whole and f.index.data == n for n, f in enumerate(fields))
     return whole if is_whole and in_order else None
+
+
+def take_tuple(values: Sequence[Value]) -> Value | None:
+    """The tuple whose fields the values are, which then replaces those without another use."""
+    whole = _tuple_of(values)
+    for value in () if whole is None else values:
+        if isinstance(value.owner, Operation) and not list(value.uses):
+            Rewriter.erase_op(value.owner)
+    return whole
 
 
 def hint(name: str) -> str | None:

@@ -7,7 +7,7 @@ the hidden state alone.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from ..dialects.int_expr import IntExpr
@@ -19,12 +19,16 @@ Activation = Callable[[Emitter, Value], Value]
 
 @dataclass(frozen=True)
 class Weights:
-    """The weights of a layer: (gates * hidden, input), (gates * hidden, hidden), and biases."""
+    """The weights of a layer: (gates * hidden, input), (gates * hidden, hidden), and biases.
+
+    An LSTM may have a projection of its outputs, (projected, hidden).
+    """
 
     inputs: Value
     hidden: Value
     input_bias: Value | None
     hidden_bias: Value | None
+    projection: Value | None = field(default=None, kw_only=True)
 
     def of_inputs(self, emitter: Emitter, x: Value) -> Value:
         """The products of the inputs of all steps."""
@@ -129,16 +133,18 @@ def lstm(
 
     The states are the hidden state and the cell, (batch, hidden) each. `peepholes` (3 * hidden,)
     are weights of the cell for the gates i, o and f. PyTorch's order is "ifgo", ONNX's "iofg".
-    Source: Hochreiter and Schmidhuber (1997), Gers and Schmidhuber (2000).
+    Source: Hochreiter and Schmidhuber (1997), Gers and Schmidhuber (2000), for projections Sak et
+    al. (2014).
     """
     gate, of_input, of_cell = activations
     projected = weights.of_inputs(emitter, x)
     count = len(weights.given)
     peeps = [] if peepholes is None else gates(emitter, peepholes, 3)
+    projections = [] if weights.projection is None else [weights.projection]
 
     def step(e: Emitter, row: Value, states: list[Value], given: list[Value]) -> list[Value]:
         h, c = states
-        of = dict(zip("iof", given[count:], strict=bool(peeps)))
+        of = dict(zip("iof", given[count : count + len(peeps)], strict=bool(peeps)))
         total = e.op("add", weights.of_hidden(e, h, given[:count]), row)
         parts = dict(zip(order, gates(e, total, 4), strict=True))
 
@@ -151,9 +157,10 @@ def lstm(
         kept = e.op("multiply", opened("f", c), c)
         added = e.op("multiply", opened("i", c), of_input(e, parts["g"]))
         new = e.op("add", kept, added)
-        return [e.op("multiply", opened("o", new), of_cell(e, new)), new]
+        output = e.op("multiply", opened("o", new), of_cell(e, new))
+        return [linear(e, output, given[-1], None) if projections else output, new]
 
-    given = [*weights.given, *peeps]
+    given = [*weights.given, *peeps, *projections]
     return _loop(emitter, "lstm_step", step, projected, [hidden, cell], given, reverse, lengths)
 
 

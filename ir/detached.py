@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from weakref import WeakKeyDictionary, WeakSet, WeakValueDictionary
 
 from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
+from xdsl.rewriter import Rewriter
 
 from ..dialects.parameters import value_name
 
@@ -50,6 +51,13 @@ class FreeVariable(Block):
         """Give the variable a name."""
         self.name = name
         self.args[0].name_hint = value_name(name)
+
+    def retype(self, type_: Attribute) -> SSAValue:
+        """Give the variable a type; returns its value, which views know as the former one."""
+        former = self.args[0]
+        value = Rewriter.replace_value_with_new_type(former, type_)
+        VARIABLES[value] = former
+        return value
 
 
 class OpenDataflow(Block):

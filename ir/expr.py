@@ -10,6 +10,7 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from ..dialects import relax
 from ..dialects.diagnostics import OpError
+from ..dialects.int_expr import IntExpr, sym
 from ..lowering.graph.values import canonical
 from .arithmetic import Arithmetic
 from .detached import FreeVariable, OpenDataflow, is_detached, keep, known_as, share
@@ -191,6 +192,22 @@ class Var(Expr):
         return name_of(self.borrowed)
 
     name = name_hint
+
+    @property
+    def expr(self) -> IntExpr:
+        """The value of an integer as a dim; one of unknown value becomes the symbol of its name.
+
+        Raises AttributeError for other variables.
+        """
+        type_, owner = self.borrowed.type, self.borrowed.owner
+        if not isinstance(type_, relax.PrimType) or type_.dtype not in ("int32", "int64"):
+            raise AttributeError(f"expected an integer, got {self.struct_info}")
+        if type_.expr is None and isinstance(owner, FreeVariable):
+            type_ = relax.PrimType.of(type_.element_type, sym(self.name_hint))
+            self._value = owner.retype(type_)
+        if type_.expr is None:
+            raise AttributeError(f"expected an integer of known value, got '{self.name_hint}'")
+        return type_.expr
 
     def rename(self, name: str) -> None:
         """Give a variable that is no parameter yet another name; raises ValueError for others."""

@@ -6,12 +6,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeGuard
 
 import numpy as np
-from xdsl.dialects.builtin import TupleType
+from xdsl.dialects.builtin import TupleType, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ..dialects import relax
 from ..dialects.dims import dim_of
 from ..dialects.dtypes import element_type, is_float
+from ..dialects.int_expr import IntExpr
 from ..dialects.relax import PrimType, ShapeType, TensorData, TensorType
 from ..dialects.relax.prim_values import is_open
 from ..dialects.relax.type_relations import forget_symbols
@@ -21,6 +22,7 @@ from ..lowering.substitute import substituted
 from ..lowering.verify_calls import unify_invoke
 from ..runtime.dtype import to_bfloat16
 from ..runtime.tensor import as_tensor
+from ..te.expr import Imm
 from .struct_info import to_type
 
 
@@ -61,6 +63,9 @@ def bound_value(value: Any, name: str) -> TensorData | ShapeType | PrimType:
         return type_
     if isinstance(type_, PrimType) and type_.expr is not None:
         return type_
+    number = value.value if isinstance(value, Imm) else getattr(value, "expr", value)
+    if isinstance(number, int | IntExpr) and not isinstance(number, bool):
+        return PrimType.of(i64, number)
     return tensor_data(value, name)
 
 
@@ -115,7 +120,8 @@ def default_dtype(value: Any) -> str:
 def to_value(value: Any, dtype: str | None = None) -> SSAValue:
     """The value behind an expression; arrays become constants, tuples and lists tuples.
 
-    Python numbers become constants of `dtype`. Raises TypeError for anything else.
+    Python numbers become constants of `dtype`, expressions of symbols scalars. Raises TypeError for
+    anything else.
     """
     if isinstance(value, SSAValue):
         return value  # pyright: ignore[reportUnknownVariableType]
@@ -125,6 +131,8 @@ def to_value(value: Any, dtype: str | None = None) -> SSAValue:
         return relax.TupleOp([to_value(v, dtype) for v in value]).result  # pyright: ignore[reportUnknownVariableType]
     if isinstance(value, bool | int | float):
         return relax.ConstantOp(data_of(value, dtype)).result
+    if isinstance(number := getattr(value, "expr", None), IntExpr):  # pyright: ignore[reportUnknownArgumentType]
+        return relax.PrimValueOp(number).result
     if hasattr(value, "__array_interface__") or hasattr(value, "__dlpack__"):
         return relax.ConstantOp(data_of(value)).result
     raise TypeError(f"expected an expression, an array or a number, got {type(value).__name__}")

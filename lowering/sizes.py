@@ -62,14 +62,22 @@ STACK_BYTES = 16 * 1024
 
 
 def stack_buffers(func: tir.PrimFuncOp) -> set[tir.AllocBufferOp]:
-    """The allocations of constant size that fit on the stack, earlier ones first."""
+    """The allocations of constant size that fit on the stack, earlier ones first.
+
+    What registered functions get is not among them, as these may keep tensors.
+    """
     chosen: set[tir.AllocBufferOp] = set()
     used = 0
     for op in func.walk():
-        if not isinstance(op, tir.AllocBufferOp):
+        if not isinstance(op, tir.AllocBufferOp) or _may_be_kept(op.result):
             continue
         size = op.result.type.known_bytes
         if size is not None and used + size <= STACK_BYTES:
             used += size
             chosen.add(op)
     return chosen
+
+
+def _may_be_kept(buffer: SSAValue) -> bool:
+    calls = (use.operation for use in buffer.uses)
+    return any(isinstance(c, tir.CallIntrinOp) and c.packed_callee is not None for c in calls)

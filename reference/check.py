@@ -158,7 +158,7 @@ def _case(
     registry: Registry | None,
     largest: int,
 ) -> _Case:
-    failure: EvaluationError | None = None
+    failure: Exception | None = None
     attempts = [(integers, equal) for equal in (False, True) for integers in INTEGER_RANGES]
     for integers, equal in attempts:
         try:
@@ -170,7 +170,7 @@ def _case(
             )
             names = tuple(n for n, _ in parameters(op))
             return _Case(name, symbols, args, exact, wide, names, _entered(op))
-        except EvaluationError as error:
+        except (EvaluationError, ValueError) as error:  # of a registered function
             failure = error
     raise CheckError(f"the module as given cannot be evaluated: {failure}")
 

@@ -15,6 +15,7 @@ from ..dialects.dtypes import dtype_name, is_element_type, is_float
 from ..dialects.relax.cast_types import parameter_types
 from ..dialects.relax.constant import storage_dtype
 from ..dialects.relax.prim_values import is_open, tensor_of
+from ..runtime.dtype import dtype_of_numpy
 from ..runtime.tensor import Tensor
 from .arguments import Shape, as_result, flatten
 from .memory import Buffer
@@ -162,6 +163,15 @@ def is_scalar(value: Any) -> bool:
     return isinstance(value, np.generic)
 
 
+def _object(name: str, given: Any, precision: Precision) -> Any:
+    """An argument that is an object: an array is a tensor."""
+    if not isinstance(given, np.ndarray):
+        return given
+    array = cast(Array, given)
+    dtype = dtype_of_numpy(array.dtype)
+    return Buffer(precision.widen(dtype, array), dtype, name)
+
+
 def _argument(name: str, type_: Attribute, given: Any, precision: Precision) -> Any:
     if isinstance(type_, TupleType):
         fields = cast(Sequence[Attribute], type_.types.data)
@@ -180,6 +190,8 @@ def _argument(name: str, type_: Attribute, given: Any, precision: Precision) -> 
         if is_scalar(given) and is_element_type(type_):
             dtype = dtype_name(type_)
             return precision.load(dtype, precision.widen(dtype, np.asarray(given)))[()]
+        if isinstance(type_, relax.ObjectType):
+            return _object(name, given, precision)
         return int(given) if isinstance(type_, relax.PrimType) else given
     if is_scalar(given) and isinstance(type_, tir.BufferType):
         given = np.asarray(given).view(storage_dtype(type_.dtype))

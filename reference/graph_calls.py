@@ -20,6 +20,7 @@ from .arguments import GraphValue, flatten
 from .expressions import number, shape_of
 from .memory import Buffer
 from .objects import without_buffers
+from .registered import object_of
 from .session import Session, array_of
 from .values import EvaluationError
 
@@ -128,7 +129,7 @@ def returned(graph: Graph, name: str, type_: Attribute, found: Any) -> GraphValu
     """What a registered function returns, as a value of a type with objects or numbers."""
     match type_:
         case relax.ObjectType():
-            return found
+            return object_of(found)
         case TupleType(types=fields) if found is None and not fields.data:
             return ()
         case TupleType(types=fields):

@@ -104,7 +104,7 @@ def _draw(
         )
         return random_array(type_.dtype or "float32", shape, rng, integers)
     if isinstance(type_, relax.ShapeType):
-        sizes = (EQUAL,) * (type_.rank or 0)
+        sizes = (EQUAL,) * (1 if type_.rank is None else type_.rank)
         return sizes if type_.dims is None else tuple(number(d, symbols) for d in type_.dims)
     if isinstance(type_, relax.PrimType):
         if is_open(type_) and is_float(type_.dtype):

@@ -43,6 +43,8 @@ class _Analysis:
         self.views: dict[SSAValue, tuple[SSAValue, list[IntExpr | None]]] = {}
         self.stack: list[Loop] = []
         self.independent: set[Operation] = set()
+        self.ordered: set[Operation] = set()
+        """Loops with calls of registered functions, which have any effect."""
 
     def visit(self, block: Block) -> None:
         for op in block.ops:
@@ -66,6 +68,8 @@ class _Analysis:
                     self.views[op.result] = (op.source, starts)
                 case tir.LoadOp() | tir.StoreOp() | loops.LoadOp() | loops.StoreOp():
                     self._access(op)
+                case tir.CallIntrinOp() if op.packed_callee is not None:
+                    self.ordered |= {loop.op for loop in self.stack}
                 case _:
                     pass
             for region in op.regions:
@@ -95,7 +99,7 @@ class _Analysis:
             for block in region.blocks:
                 self.visit(block)
         self.stack.pop()
-        if not op.results and self._is_independent(loop):
+        if not op.results and op not in self.ordered and self._is_independent(loop):
             self.independent.add(op)
 
     def _rebase(self, expr: IntExpr, operands: Sequence[SSAValue]) -> IntExpr | None:

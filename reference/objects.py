@@ -14,6 +14,7 @@ from ..dialects.relax.types import ObjectType, PrimType
 from ..dialects.rt.call_packed import ASSERT, STRING
 from .arguments import GraphValue
 from .memory import Buffer
+from .registered import object_of
 from .session import Session, array_of
 from .values import EvaluationError, memory_of, number_in
 
@@ -65,7 +66,7 @@ def store_value(
         case ObjectType():
             output = next(outputs)
             session.store(name, np.array(len(session.objects), np.int64), output)
-            session.objects.append(value)
+            session.objects.append(object_of(value))
         case TupleType(types=fields):
             for field, item in zip(fields.data, value, strict=True):
                 store_value(session, name, field, item, outputs)

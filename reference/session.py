@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias, cast
@@ -17,17 +17,16 @@ from ..dialects.dtypes import is_float
 from ..dialects.nesting import on_deep_stack
 from ..dialects.rt.call import MAX_CALL_DEPTH, depth_message
 from ..runtime.dtype import dtype_of_numpy
-from .arguments import Expected, GraphValue, Shape, bind_symbols
+from .arguments import Expected, GraphValue, bind_symbols
 from .control import CONTROL
 from .jumps import around_jumps
 from .kernel import Frame, KernelCompiler, Step
 from .loops import LOOPS
 from .memory import Buffer
+from .registered import Registry, call_registered, set_written
 from .tir import TIR
 from .values import EvaluationError, Precision, Value, value_dtype
 
-Registry: TypeAlias = Mapping[str, Callable[..., Any]]
-"""Python functions by name: they get arrays and write the last ones in place."""
 Kernel: TypeAlias = tir.PrimFuncOp | loops.FuncOp
 
 Observer: TypeAlias = Callable[[Operation, Any, int], None]
@@ -140,7 +139,7 @@ class Session:
                 f"got {array.dtype} of shape {array.shape}"
             )
         output.array[...] = self.precision.widen(output.dtype, array)
-        _set_written(output)
+        set_written(output)
 
     def returned_buffers(self, name: str, inputs: Sequence[GraphValue], count: int) -> list[Buffer]:
         """What a registered function returns, of dtypes and shapes that it chooses."""
@@ -176,43 +175,12 @@ class Session:
         self, name: str, args: Sequence[GraphValue], written: Sequence[Buffer]
     ) -> Any:
         """Call a registered function on arrays of the user's kind; raises EvaluationError."""
-        if name not in self.registry:
-            raise EvaluationError(
-                f"expected '{name}' to be a PrimFunc of the module or a registered function, "
-                "got neither"
-            )
-        passed: list[tuple[Buffer, NDArray[Any]]] = []
-
-        def native(value: GraphValue) -> Any:
-            if isinstance(value, tuple):
-                return tuple(map(native, cast("tuple[Any, ...]", value)))
-            if isinstance(value, Shape):
-                return value.dims
-            if not isinstance(value, Buffer):
-                return value
-            if not any(value is w for w in written):
-                value.verify_written()
-            array = self.precision.native(value.dtype, value.array)
-            passed.append((value, array))
-            return array
-
-        result = self.registry[name](*map(native, args))
-        for buffer, array in passed:
-            if array is not buffer.array and any(buffer is w for w in written):
-                buffer.array[...] = self.precision.widen(buffer.dtype, array)
-        for buffer in written:
-            _set_written(buffer)
-        return result
+        return call_registered(self.registry, self.precision, name, args, written)
 
 
 def array_of(value: Any) -> NDArray[Any]:
     """What a registered function returns as an array."""
     return np.asarray(value.numpy() if hasattr(value, "numpy") else value)
-
-
-def _set_written(buffer: Buffer) -> None:
-    if buffer.written is not None:
-        buffer.written[...] = True
 
 
 def _bind_kernel(

@@ -20,6 +20,7 @@ from .jumps import Jumps
 from .kernel import Frame, Handler, KernelCompiler, Number, Step, for_loop
 from .math_ops import fma64
 from .memory import Buffer, View, place_view, read, write
+from .registered import call_registered
 from .values import EvaluationError, Value, value_dtype
 
 
@@ -215,7 +216,9 @@ def _call_extern(compiler: KernelCompiler, op: tir.CallExternOp) -> Step:
 
 
 def _call_intrin(compiler: KernelCompiler, op: tir.CallIntrinOp) -> Step:
-    """The call of an intrinsic of LLVM; others have no reference."""
+    """The call of an intrinsic of LLVM or of a registered function; others have no reference."""
+    if (name := op.packed_callee) is not None:
+        return _packed_call(compiler, name, op.args[1:], op.result)
     if op.callee is None:
         raise EvaluationError(f"expected an intrinsic of LLVM, got T.{op.intrinsic.data}")
     return _foreign_call(compiler, op.callee, op.args[1:], op.result)
@@ -242,6 +245,30 @@ def _foreign_call(
         if result is not None:
             dtype = value_dtype(result.type)
             frame.values[result] = compiler.precision.narrow(dtype, np.asarray(found, np.float64))
+
+    return run
+
+
+def _packed_call(
+    compiler: KernelCompiler, name: str, args: Sequence[SSAValue], result: SSAValue | None
+) -> Step:
+    """A call of a registered function, which may write the buffers that it gets."""
+    precision = compiler.precision
+
+    def argument(frame: Frame, arg: SSAValue) -> Any:
+        if isinstance(arg.owner, tir.StringOp):
+            return arg.owner.text.data
+        value = frame.values[arg]
+        if isinstance(value, View):
+            raise EvaluationError(f"expected '{name}' to get whole buffers, got a part of one")
+        return value if isinstance(value, Buffer) else np.asarray(value).item()
+
+    def run(frame: Frame) -> None:
+        given = [argument(frame, arg) for arg in args]
+        written = [v for v in given if isinstance(v, Buffer) and v.array.flags.writeable]
+        found = call_registered(compiler.externs, precision, name, given, written)
+        if result is not None and result.uses:
+            frame.values[result] = precision.narrow(value_dtype(result.type), np.asarray(found))
 
     return run
 

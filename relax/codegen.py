@@ -169,8 +169,16 @@ class RunCodegen(Pass):
             hint = suggestion(f"relax.ext.{codegen}", list_global_func_names())
             raise ValueError(f"expected 'relax.ext.{codegen}' to be registered, got none{hint}")
         options = dict(self.target_options.get(codegen, {}))
-        made = run([Function(f) for f in functions], options, _constant_names(codegen, functions))
-        found = {name: callee for mapping in made for name, callee in dict(mapping).items()}
+        constants = _constant_names(codegen, functions)
+        made: object = run([Function(f) for f in functions], options, constants)
+        entries = cast(Sequence[object], made) if isinstance(made, Sequence) else [made]
+        if not all(isinstance(entry, Mapping) for entry in entries):
+            raise ValueError(
+                f"expected 'relax.ext.{codegen}' to return a list of mappings from names of "
+                f"functions to callables, got {made!r}"
+            )
+        mappings = cast(Sequence[Mapping[str, Any]], entries)
+        found = {name: callee for mapping in mappings for name, callee in mapping.items()}
         for func in functions:
             if not callable(found.get(func.sym_name.data)):
                 names = ", ".join(sorted(found)) or "none"

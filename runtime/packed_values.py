@@ -46,6 +46,8 @@ class Packing:
                 return bool(value) if node[1] == "bool" else value
             case "scalar":
                 return self._tensors[places[1]].numpy().item()
+            case "text":
+                return node[1]
             case _:
                 return self._objects[int(self._tensors[places[0]].view())]
 

@@ -178,25 +178,29 @@ def reported_sizes(spec: FunctionSpec, results: Sequence[Tensor]) -> dict[str, i
 def tensors_over(spec: FunctionSpec, args: Sequence[Any]) -> list[Any]:
     """Arguments with tensors of the dtypes that a function takes, over the memory of NumPy arrays.
 
-    They may be in tuples. An array of bfloat16 holds its 16 bits; numbers are unchanged.
+    They may be in tuples. An array of bfloat16 holds its 16 bits; numbers are unchanged, and arrays
+    as objects keep their dtypes.
     """
-    dtypes = iter([param.dtype for param in spec.params])
+    nodes = range(len(spec.params)) if spec.signature is None else spec.signature.arguments
 
-    def over(arg: Any) -> Any:
-        if isinstance(arg, tuple):
-            return tuple(over(field) for field in cast("tuple[Any, ...]", arg))
+    def over(node: Node, arg: Any) -> Any:
+        if not isinstance(node, int) and node[0] == "tuple":
+            return tuple(map(over, node[1:], arg))
         if not hasattr(arg, "shape"):
             return arg
         bits = from_numpy(np.asarray(arg))
-        return Tensor(bits.address, bits.layout._replace(dtype=next(dtypes)), bits.owner)
+        dtype = spec.params[node].dtype if isinstance(node, int) else bits.dtype
+        if not isinstance(node, int) and node[0] == "scalar":
+            dtype = str(node[1])
+        return Tensor(bits.address, bits.layout._replace(dtype=dtype), bits.owner)
 
-    return [over(arg) for arg in args]
+    return list(map(over, nodes, args))
 
 
 def result_arrays(spec: FunctionSpec, result: Value) -> list[NDArray[Any]]:
     """The arrays of a result in order: a shape is one of its dims, an integer one of rank 0.
 
-    Objects count if they are tensors.
+    Objects count if they are tensors or shapes.
     """
     if spec.signature is not None:
         return list(_arrays(spec.signature.result, result))
@@ -214,6 +218,8 @@ def _arrays(node: Node, value: Value) -> Iterator[NDArray[Any]]:
     elif node[0] in ("nothing", "object"):
         if isinstance(value, Tensor):
             yield value.view()
+        elif isinstance(value, tuple) and all(isinstance(d, int) for d in cast(Value, value)):
+            yield np.array(value, np.int64)
     elif node[0] == "tuple":
         for field, item in zip(node[1:], value, strict=True):
             yield from _arrays(cast(Node, field), item)

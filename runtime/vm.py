@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from .device import Device, cpu
@@ -19,8 +19,16 @@ class VirtualMachine:
     """
 
     def __init__(
-        self, rt_mod: Executable, device: Device | str | Sequence[Device] | None = None
+        self,
+        rt_mod: Executable,
+        device: Device | str | Sequence[Device] | None = None,
+        memory_cfg: str | Mapping[Device, str] | None = None,
+        profile: bool = False,
     ) -> None:
+        """A machine for an executable; TVM's `memory_cfg` and `profile` have no effect.
+
+        Memory is planned when a module is built, and every machine has `profile`.
+        """
         self.executable = rt_mod
         self.device = _single(cpu() if device is None else device)
         self._saved: dict[str, Callable[..., Any]] = {}

@@ -7,14 +7,17 @@ writes over the oldest rows once `size` are there, except for some first ones `w
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .device import CPU_TYPE
+from .layout import Layout
 from .registry import register_func
-from .tensor import Tensor, array, from_numpy
+from .tensor import Tensor, array, as_tensor, from_numpy
 
 
 class AttentionKVCache:
@@ -121,6 +124,64 @@ def _field(value: Sequence[Any], index: int) -> Any:
     return value[index]
 
 
+def _check_shape_info(value: Any, ndim: int, context: str = "") -> tuple[int, ...]:
+    """A shape of a rank, or of any if it is negative; raises TypeError or ValueError for others."""
+    subject = context or "the argument"
+    if not isinstance(value, tuple) or not all(isinstance(d, int) for d in value):  # pyright: ignore[reportUnknownVariableType]
+        raise TypeError(f"expected {subject} to be a shape, got {type(value).__name__}")  # pyright: ignore[reportUnknownArgumentType]
+    dims = cast("tuple[int, ...]", value)
+    if ndim >= 0 and len(dims) != ndim:
+        raise ValueError(f"expected {subject} to have ndim {ndim}, got {len(dims)}")
+    return dims
+
+
+def _check_tensor_info(value: Any, ndim: int, *rest: str | None) -> Tensor:
+    """A tensor of a rank, or of any if it is negative; after it come a dtype and a context.
+
+    Raises TypeError for what is no tensor, and ValueError for one of another rank or dtype.
+    """
+    context = rest[-1] if rest else None
+    dtype = rest[0] if len(rest) > 1 else None
+    subject = context or "the argument"
+    try:
+        tensor = as_tensor(value)
+    except (BufferError, RuntimeError, TypeError, ValueError):
+        kind = type(value).__name__
+        raise TypeError(f"expected {subject} to be a tensor, got {kind}") from None
+    if dtype and tensor.dtype != dtype:
+        raise ValueError(f"expected {subject} to have dtype {dtype}, got {tensor.dtype}")
+    if ndim >= 0 and len(tensor.shape) != ndim:
+        raise ValueError(f"expected {subject} to have ndim {ndim}, got {len(tensor.shape)}")
+    return tensor
+
+
+def _identity(value: Any) -> Any:
+    return value
+
+
+def _reshape(value: Tensor, shape: Sequence[int]) -> Tensor:
+    """A copy of another shape; raises ValueError for another number of elements."""
+    copy = array(value)
+    if math.prod(shape) != math.prod(copy.shape):
+        raise ValueError(f"expected {math.prod(copy.shape)} elements, got shape {tuple(shape)}")
+    return Tensor(copy.address, Layout(tuple(shape), copy.dtype, None, True), copy)
+
+
+def _shape_of(value: Any) -> tuple[int, ...]:
+    return tuple(as_tensor(value).shape)
+
+
+def _shape_to_tensor(shape: Sequence[int]) -> Tensor:
+    return array(np.array(shape, np.int64))
+
+
+def _to_device(value: Tensor, device_type: int, device_id: int) -> Tensor:
+    """A copy on a device, by its number of DLPack; raises ValueError for another than the CPU."""
+    if (device_type, device_id) != (CPU_TYPE, 0):
+        raise ValueError(f"expected the CPU, got device {device_id} of type {device_type}")
+    return array(value)
+
+
 BUILTINS: dict[str, Callable[..., Any]] = {
     "attention_kv_cache_create": AttentionKVCache,
     "attention_kv_cache_append": _changed(AttentionKVCache.append),
@@ -129,11 +190,18 @@ BUILTINS: dict[str, Callable[..., Any]] = {
     "attention_kv_cache_view": AttentionKVCache.view,
     "attention_kv_cache_array_popn": _pop_all,
     "attention_kv_cache_array_clear": _clear_all,
+    "check_shape_info": _check_shape_info,
+    "check_tensor_info": _check_tensor_info,
+    "make_object": _identity,
     "multinomial_from_uniform": _multinomial_from_uniform,
     "null_value": lambda: None,
+    "reshape": _reshape,
+    "shape_of": _shape_of,
+    "to_device": _to_device,
     "tuple_getitem": _field,
 }
 """The functions by name."""
 
+register_func("relax.run.shape_to_tensor", _shape_to_tensor, override=True)
 for _name, _function in BUILTINS.items():
     register_func(f"vm.builtin.{_name}", _function, override=True)

@@ -32,6 +32,7 @@ from .extern import IRBuilder as IRBuilder
 from .extern import scatter as scatter
 from .extern import statements as statements
 from .foreign import call_extern as call_extern
+from .foreign import call_packed as call_packed
 from .foreign import extern as extern
 from .intrinsics import FUNCTIONS as _FUNCTIONS
 from .intrinsics import call_intrinsic as call_intrinsic

@@ -1,4 +1,4 @@
-"""Tensors that C functions compute; TVM's ``te.extern`` and ``tir.call_extern``."""
+"""Tensors that functions in C or Python compute, as with ``te.extern``."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from ..dialects.dtypes import check_dtype
+from .arithmetic import cast as cast_expr
 from .arithmetic import convert, dim_expr
-from .expr import ExternCall, Load, PrimExpr
+from .expr import Address, ExternCall, IntrinCall, Load, PrimExpr
 from .extern import Extern, IRBuilder
 from .tag import joined
 from .tensor import ShapeLike, Tensor, nodes_of, shape_of
@@ -70,6 +71,27 @@ def call_extern(dtype: str, func_name: str, *args: Any) -> ExternCall:
     return ExternCall(func_name, tuple(given), returned)
 
 
+def call_packed(func_name: str, *args: Any) -> IntrinCall:
+    """A call of a registered function, which gets buffers as tensors; its result is an int32.
+
+    Arguments are numbers, expressions, strings, and buffers that `extern` gives. TVM's
+    ``tir.call_packed``. Raises TypeError for anything else.
+    """
+    given = (a.tensor if isinstance(a, ExternBuffer) else packed_argument(a) for a in args)
+    return IntrinCall("call_packed", (func_name, *given), "int32")
+
+
+def packed_argument(value: Any) -> Any:
+    """A scalar or string that a registered function gets, which knows signed integers only.
+
+    Raises TypeError for what is no argument.
+    """
+    if isinstance(value, str | Address):
+        return value
+    expr = convert(value)
+    return cast_expr("int64", expr) if expr.dtype.startswith("uint") else expr
+
+
 def extern(
     shape: ShapeLike | Sequence[ShapeLike],
     inputs: Sequence[Tensor],
@@ -80,12 +102,12 @@ def extern(
     tag: str = "",
     attrs: Mapping[str, Any] | None = None,
 ) -> Any:
-    """A tensor, or for a list of shapes a list of tensors, that a C function computes.
+    """A tensor, or for a list of shapes a list of tensors, that C or Python functions compute.
 
-    ``fcompute(inputs, outputs)`` returns one or several calls of `call_extern`. The dtypes are by
-    default those of the inputs. TVM's ``te.extern``. Raises ValueError where inputs of several
-    dtypes leave it open, for another number of dtypes than of shapes, or where the calls get other
-    tensors, and TypeError where `fcompute` returns anything else.
+    ``fcompute(inputs, outputs)`` returns one or several calls of `call_extern` or `call_packed`.
+    The dtypes are by default those of the inputs. TVM's ``te.extern``. Raises ValueError where
+    inputs of several dtypes leave it open, for another number of dtypes than of shapes, or where
+    the calls get other tensors, and TypeError where `fcompute` returns anything else.
     """
     shapes = _shapes(shape)
     definition = Extern(name, (), (), tag=joined(tag), attrs=dict(attrs or {}))
@@ -137,7 +159,10 @@ def _calls(name: str, found: Any) -> list[ExternCall]:
     for call in calls:
         if not isinstance(call, ExternCall):
             shown = type(call).__name__
-            raise TypeError(f"expected call_extern(…) as the computation of '{name}', got {shown}")
+            raise TypeError(
+                f"expected call_extern(…) or call_packed(…) as the computation of '{name}', "
+                f"got {shown}"
+            )
     return calls
 
 

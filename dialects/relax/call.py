@@ -20,7 +20,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from ..irdl import AllocatesResult, IRDLOperation, irdl_op_definition
 from ..nesting import ancestors
-from ..sym import ExprAttr
+from ..sym import ExprAttr, exprs_of, verify_int64
 from .types import TensorType, tensors_in
 
 
@@ -114,6 +114,8 @@ class CallTIROp(SymbolCallOp):
 
     def verify_(self) -> None:
         verify_outputs(self.result.type, self.name)
+        for value in exprs_of(self.tir_vars) if self.tir_vars is not None else ():
+            verify_int64(value)
         if self.te_grad_kwargs is not None and self.te_grad_name is None:
             raise VerifyException(
                 f"expected te_grad_name with te_grad_kwargs, got {self.te_grad_kwargs} alone"

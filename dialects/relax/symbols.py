@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import takewhile
 
 from xdsl.dialects.builtin import TupleType
 from xdsl.ir import Attribute, Block, Operation
@@ -77,3 +78,28 @@ def declared_in(block: Block) -> set[str]:
         if isinstance(op, MatchCastOp):
             found.update(determined_symbols([op.result.type]))
     return found
+
+
+def declared_before(op: Operation) -> set[str]:
+    """The symbols that are declared where an operation is, in its blocks and in those around."""
+    found: set[str] = set()
+    block = op.parent
+    while block is not None:
+        found.update(determined_symbols(a.type for a in block.args))
+        for other in takewhile(lambda other: other is not op, block.ops):
+            found.update(_declared_by(other))
+        around = block.parent_op()
+        if around is None:
+            break
+        op, block = around, around.parent
+    return found
+
+
+def _declared_by(op: Operation) -> Iterator[str]:
+    """The symbols that an operation declares for what follows it."""
+    if isinstance(op, MatchCastOp):
+        yield from determined_symbols([op.result.type])
+    if not isinstance(op, IfOp | LocalFuncOp):
+        for region in op.regions:
+            for inner in (o for block in region.blocks for o in block.ops):
+                yield from _declared_by(inner)

@@ -22,7 +22,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from ..dtypes import byte_width, dtype_name, is_element_type
 from ..int_expr import IntExpr, IntLike
-from ..sym import ExprArray, ExprAttr, expr_array, expr_symbols, exprs_of, parse_expr
+from ..sym import ExprArray, ExprAttr, expr_array, expr_symbols, exprs_of, parse_expr, verify_int64
 
 
 @irdl_attr_definition
@@ -209,6 +209,8 @@ class PrimType(ParametrizedAttribute, TypeAttribute):
             self.expr.args() or not isinstance(self.element_type, IntegerType)
         ):
             raise VerifyException(f"expected an integer over symbols, got {self.expr}")
+        if self.expr is not None and self.dtype == "int64":
+            verify_int64(self.expr)
 
     @classmethod
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:

@@ -30,11 +30,12 @@ FIRST = "first"
 LLVM_INTRINSICS = ("call_llvm_intrin", "call_llvm_pure_intrin")
 """Intrinsics whose first argument names one of LLVM."""
 
+PACKED_CALLS = ("call_packed", "tvm_call_packed", "call_cpacked", "tvm_call_cpacked")
+"""Intrinsics that call the registered function that their first argument names."""
+
 INTRINSICS: dict[str, str | int] = {
     **dict.fromkeys(LLVM_INTRINSICS, FIRST),
-    **dict.fromkeys(
-        ("call_packed", "tvm_call_packed", "call_cpacked", "tvm_call_cpacked"), "int32"
-    ),
+    **dict.fromkeys(PACKED_CALLS, "int32"),
     **dict.fromkeys(("tvm_struct_get", "type_annotation"), STATED),
     **dict.fromkeys(("tvm_struct_set", "tvm_storage_sync", "tvm_throw_last_error"), "int32"),
     **dict.fromkeys(
@@ -81,10 +82,11 @@ class CallExternOp(OpaqueCallOp):
 
 @irdl_op_definition
 class CallIntrinOp(OpaqueCallOp):
-    """A call of an intrinsic of TensorIR, ``T.call_llvm_intrin`` or ``T.tvm_storage_sync``.
+    """A call of an intrinsic of TensorIR, ``T.call_llvm_intrin`` or ``T.call_packed``.
 
     ``%1 = tir.call_intrin "call_llvm_intrin"(%name, %x) : (!tir.handle, f32) -> f32``. Conversion
-    to loops accepts those of LLVM only. `unsigned` says so of an integer result.
+    to loops accepts those of LLVM, and calls of registered functions, which get buffers as arrays.
+    `unsigned` says so of an integer result.
     """
 
     name = "tir.call_intrin"
@@ -128,9 +130,15 @@ class CallIntrinOp(OpaqueCallOp):
     @property
     def callee(self) -> str | None:
         """The name of the intrinsic of LLVM, such as "llvm.sqrt.f32", where it is one."""
-        if not self.args or self.intrinsic.data not in LLVM_INTRINSICS:
-            return None
-        first = self.args[0].owner
+        return self._first_text() if self.intrinsic.data in LLVM_INTRINSICS else None
+
+    @property
+    def packed_callee(self) -> str | None:
+        """The name of the registered function that the call is of, where it is of one."""
+        return self._first_text() if self.intrinsic.data in PACKED_CALLS else None
+
+    def _first_text(self) -> str | None:
+        first = self.args[0].owner if self.args else None
         return first.text.data if isinstance(first, StringOp) else None
 
 

@@ -301,6 +301,27 @@ copy = np.empty(4, "float32")
 tvm.build(function)["main"](np.ones(4, "float32"), copy)
 print(copy)
 
+# %% tir.call_packed
+import numpy as np
+
+import xrelax as tvm
+from xrelax import te, tir
+
+
+@tvm.register_func("example.sort", override=True)
+def sort(x, y):
+    y.copyfrom(np.sort(x.numpy()))
+
+
+x = te.placeholder((4,), "float32", name="x")
+y = te.extern((4,), [x], lambda ins, outs: tir.call_packed("example.sort", ins[0], outs[0]))
+function = te.create_prim_func([x, y])
+print(function)
+
+found = np.empty(4, "float32")
+tvm.build(function)["main"](np.array([3, 1, 4, 2], "float32"), found)
+print(found)
+
 # %% tir.ProducerLoad
 from xrelax import te, tir
 

@@ -207,6 +207,27 @@ with builder.function("main", [x]):
     builder.emit_func_output(builder.emit(relax.call_tir(kernel, [x], x.struct_info)))
 print(builder.get()["main"])
 
+# %% relax.call_tir_inplace
+from xrelax import relax
+from xrelax.script import tir as T
+
+
+@T.prim_func
+def increment(X: T.Buffer((2,), "float32")):
+    for i in range(2):
+        with T.block("X"):
+            vi = T.axis.spatial(2, i)
+            X[vi] = X[vi] + 1.0
+
+
+x = relax.Var("x", relax.TensorStructInfo((2,), "float32"))
+builder = relax.BlockBuilder()
+kernel = builder.add_func(increment, "increment")
+with builder.function("main", [x]):
+    call = relax.call_tir_inplace(kernel, [x], [0], out_ty=x.struct_info)
+    builder.emit_func_output(builder.emit(call))
+print(builder.get()["main"])
+
 # %% relax.StructInfo relax.ObjectStructInfo
 from xrelax import relax
 

@@ -20,7 +20,7 @@ from ...dialects.relax.types import python_shape
 from ...dialects.sym import RESERVED
 from ...ir.module import IRModule
 from ..emitter import Emitter, Value
-from ..functions import graph_function, hint
+from ..functions import graph_function, hint, take_tuple
 from ..key_parameter import KeyParameter
 from ..unsupported import Problem, Unsupported, UnsupportedError
 from .checks import verify_texts
@@ -102,7 +102,12 @@ class OnnxImport:
         """The names of parameters, by those of inputs."""
         self.entry, self.body = Block(), Block()
         self.emitter = Emitter(self.body)
-        self.importer = Importer(self.model, self.emitter, random=KeyParameter(self.entry))
+        self.importer = Importer(
+            self.model,
+            self.emitter,
+            random=KeyParameter(self.entry),
+            knows_inputs=not self.as_tvm,
+        )
         self._symbols: dict[str, str] = {}
         dtypes = () if isinstance(self.dtypes, str) else self.dtypes
         for what, names in (("shapes", self.shapes), ("dtypes", dtypes)):
@@ -174,7 +179,8 @@ class OnnxImport:
                     found.append(item.value)
                 elif isinstance(item, list | tuple) and self.as_tvm:
                     values = [tensor.value for tensor in item]
-                    found.append(self._inserted(relax.TupleOp(values)))
+                    whole = take_tuple(values)
+                    found.append(self._inserted(relax.TupleOp(values)) if whole is None else whole)
                 elif not isinstance(item, Failed):
                     raise ValueError("expected a tensor, got a sequence or nothing")
             except ValueError as error:

@@ -101,11 +101,19 @@ class Importer(GraphImporter):
     def demand(self, problem: DataDependent, node: Any, name: str, place: str) -> None:
         """Note the parameters that must be known for a node, or that its data cannot be."""
         value = problem.tensor.value
-        is_random = self.random is not None and self.random.reaches(parameters_of(value))
-        if may_be_known(value) and not is_random:
+        if self.may_know(value):
             self.needed.update(parameters_of(value))
         else:
             self.fail(_operator(node), name, problem.reason, place, problem.advice)
+
+    def may_know(self, value: SSAValue) -> bool:
+        """Whether a value depends on parameters of few numbers alone, which no one draws."""
+        is_random = self.random is not None and self.random.reaches(parameters_of(value))
+        return may_be_known(value) and not is_random
+
+    def reads(self, value: SSAValue) -> bool:
+        """Whether calls read sizes from a value, as they cannot compile for its numbers."""
+        return self.reads_sizes and not (self.knows_inputs and self.may_know(value))
 
     def demand_sizes(self, problem: SizeDependent, node: Any, name: str, place: str) -> None:
         """Note the sizes that must be known for a node."""

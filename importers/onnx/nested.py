@@ -41,7 +41,7 @@ def inner_context(ctx: Context) -> Context:
     """A context that appends operations to a new block, which sees the values around it."""
     emitter = Emitter(Block(), ctx.emitter.functions)
     emitter.location = ctx.emitter.location
-    importer = replace(ctx.importer, emitter=emitter, random=None)
+    importer = replace(ctx.importer, emitter=emitter, random=None, reads_sizes=False)
     return Context(importer, Inner(ctx.scope, emitter), ctx.opset)
 
 

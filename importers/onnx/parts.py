@@ -28,6 +28,22 @@ def part(
     return ctx.emit("strided_slice", x, **options, assume_inbound=True)
 
 
+def parts(
+    ctx: Context, x: Tensor, axis: int, lengths: Sequence[IntExpr], *, is_even: bool
+) -> list[Tensor]:
+    """Parts along an axis, whose lengths are those of the axis in all.
+
+    With `is_even` their lengths are equal, but for the last, which may be shorter.
+    """
+    starts = [sum(lengths[:i], ZERO) for i in range(len(lengths))]
+    if x.known is None and len(starts) > 1 and all(n.is_constant for n in lengths):
+        length, total = lengths[0].offset, sum(n.offset for n in lengths)
+        is_even = is_even and length == -(-total // len(starts))
+        cuts = len(starts) if is_even else [s.offset for s in starts[1:]]
+        return ctx.emit_fields("split", x, indices_or_sections=cuts, axis=axis)
+    return [part(ctx, x, axis, s, n) for s, n in zip(starts, lengths, strict=True)]
+
+
 def row(ctx: Context, x: Tensor, axis: int, index: IntExpr) -> Tensor:
     """The slice at one index of an axis, without the axis."""
     chosen = part(ctx, x, axis, index, ONE)
@@ -58,8 +74,14 @@ def stacked(ctx: Context, tensors: Sequence[Tensor], axis: int) -> Tensor:
     if not tensors:
         raise ValueError("expected tensors to stack, got none")
     axis = axis_of(axis, tensors[0].rank + 1)
-    rows = [ctx.reshape(t, [*t.dims[:axis], ONE, *t.dims[axis:]]) for t in tensors]
-    return joined(ctx, rows, axis)
+    return joined(ctx, [_row(ctx, t, axis) for t in tensors], axis)
+
+
+def _row(ctx: Context, x: Tensor, axis: int) -> Tensor:
+    """The tensor with a dim of 1 before an axis."""
+    if x.known is None:
+        return ctx.emit("expand_dims", x, axis=[axis])
+    return ctx.reshape(x, [*x.dims[:axis], ONE, *x.dims[axis:]])
 
 
 def common_dims(tensors: Sequence[Tensor]) -> list[IntExpr]:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from xdsl.ir import BlockArgument
+from xdsl.ir import BlockArgument, SSAValue
 
 from ...dialects.int_expr import IntExpr
 from ..emitter import Emitter
@@ -69,6 +69,16 @@ class GraphImporter(ABC):
     """The key of random numbers; `None` where they are not supported."""
     copies: int = 1
     """How often unrolled loops repeat the graph."""
+    knows_inputs: bool = True
+    """Whether the values of inputs may become known: by a call, which compiles for them."""
+    reads_sizes: bool = True
+    """Whether sizes may be read from data: not in branches, and bodies of loops."""
+    read: dict[SSAValue, list[IntExpr]] = field(default_factory=lambda: {})
+    """The symbols of sizes that calls read from values."""
+
+    @abstractmethod
+    def reads(self, value: SSAValue) -> bool:
+        """Whether calls read sizes from a value, as they cannot compile for its numbers."""
 
     @abstractmethod
     def run_graph(self, graph: Any, scope: Scope, wanted: Sequence[str] | None = None) -> None:

@@ -33,6 +33,8 @@ class Context(Emitter):
         self.result: Any = None
         self.random: KeyParameter | None = None
         """The key of random numbers; `None` where they are not supported."""
+        self.reads_sizes = True
+        """Whether sizes without a limit may be read: not in branches, and bodies of loops."""
         self.reals: set[Value] = set()
         """Tensors of rank 0 that represent Python numbers."""
         self.real_symbols: dict[str, Value] = {}

@@ -67,6 +67,7 @@ class NodeConversion:
     def run_subgraph(self, graph: fx.Graph, emitter: Emitter, inputs: Sequence[Any]) -> list[Any]:
         """The outputs of a graph inside of this one; its problems are this graph's."""
         context = Context(emitter.block, self.context.symbols, emitter.functions)
+        context.reads_sizes = False
         inner = replace(self, context=context, values={}, failed=set(), opaque=set())
         nodes = list(graph.nodes)
         placeholders = [n for n in nodes if n.op == "placeholder"]

@@ -56,6 +56,7 @@ _THEMES = (
     "special",
     "strides",
     "sorting",
+    "vision",
     "windows",
 )
 

@@ -143,6 +143,12 @@ _UNLIMITED = 1 << 40
 """Bounds from here on are those of integers, and say nothing about a size."""
 
 
+def is_size(shape_env: Any, symbol: sympy.Symbol) -> bool:
+    """Whether PyTorch knows that a number that depends on data is at least 0."""
+    known: Any = shape_env.var_to_range.get(symbol)
+    return known is not None and bool(known.lower >= 0)
+
+
 def upper_bound(shape_env: Any, symbol: sympy.Symbol) -> Any:
     """The largest value of a size that depends on data by `torch._check`s; None without a limit."""
     known: Any = shape_env.var_to_range.get(symbol)

@@ -143,7 +143,12 @@ def _symbol_values(func: relax.FuncOp, bound: Mapping[int, BoundValue]) -> dict[
         data.append(value)
     unified = unify(where, formals, [d.tensor_type() for d in data])
     symbols = unify_types(where, subjects, expected, got).symbols
-    return _solve_composed(where, unified, formals, data) | symbols
+    found = _solve_composed(where, unified, formals, data)
+    for name in sorted(found.keys() & symbols.keys()):
+        if found[name] != symbols[name]:
+            given = f"{found[name]} as a dim, and {symbols[name]} as a value"
+            raise Diagnostic(f"{where}: expected one value of symbol '{name}', got {given}")
+    return found | symbols
 
 
 def _solve_composed(

@@ -46,14 +46,11 @@ def inline_closures(module: ModuleOp) -> None:
         while (call := _first(func, functions)) is not None:
             changed[func] = None
             if isinstance(call, relax.InvokeOp):
+                _verify_not_recursive(call)
                 outer = {*func.declared_symbols(), *declared_in(func.body.block)}
                 inline_invoke(call, outer)
             elif call.callee_name in recursive:
-                raise Diagnostic(
-                    f"expected '{call.callee_name}', which takes or returns functions, "
-                    "not to call itself",
-                    call,
-                )
+                raise _calls_itself(call.callee_name, call)
             else:
                 inlined.add(call.callee_name)
                 inline_call(call, functions[call.callee_name])
@@ -62,6 +59,18 @@ def inline_closures(module: ModuleOp) -> None:
     for name in inlined:
         if isinstance(functions[name].result_type, relax.FuncType):
             Rewriter.erase_op(functions[name])
+
+
+def _verify_not_recursive(call: relax.InvokeOp) -> None:
+    local = call.callee.owner
+    assert isinstance(local, relax.LocalFuncOp)
+    if any(isinstance(op, relax.OwnFuncOp) for op in local.body.block.ops):
+        raise _calls_itself(local.func_name.data, call)
+
+
+def _calls_itself(name: str, call: Operation) -> Diagnostic:
+    message = f"expected '{name}', which takes or returns functions, not to call itself"
+    return Diagnostic(message, call)
 
 
 def _first(

@@ -42,7 +42,7 @@ from ...dialects import relax
 from ...dialects.diagnostics import Diagnostic
 from ...dialects.int_expr import sym
 from ...dialects.parameters import value_hint
-from ...dialects.relax.symbols import declared_in, determined_symbols
+from ...dialects.relax.symbols import declared_before, determined_symbols
 from ...dialects.relax.types import type_symbols
 from ..functions import functions_by_name, graph_functions, unique_name
 from .inline_closures import inline_closures
@@ -55,19 +55,23 @@ def lambda_lift(module: ModuleOp) -> None:
     """
     inline_closures(module)
     taken = set(functions_by_name(module))
-    for func in graph_functions(module):
-        while (local := _innermost(func)) is not None:
+    work = graph_functions(module)
+    while work:
+        func = work.pop(0)
+        while (local := _first(func)) is not None:
             name = unique_name(f"{func.sym_name.data}_{local.func_name.data}", taken, first=0)
             taken.add(name)
-            Rewriter.insert_op(lift(local, name), InsertPoint.after(func))
+            work.append(lifted := lift(local, name))
+            Rewriter.insert_op(lifted, InsertPoint.after(func))
 
 
-def _innermost(func: relax.FuncOp) -> relax.LocalFuncOp | None:
-    """The first local function without nested ones."""
+def _first(func: relax.FuncOp) -> relax.LocalFuncOp | None:
+    """The first local function without nested ones, or one that these call."""
     for op in func.walk():
         if isinstance(op, relax.LocalFuncOp):
             inner = [o for o in op.walk() if isinstance(o, relax.LocalFuncOp) and o is not op]
-            if not inner:
+            calls = [use.operation for own in _own(op.body.block) for use in own.result.uses]
+            if not inner or any(_is_inside(call, o) for call in calls for o in inner):
                 return op
     return None
 
@@ -145,14 +149,17 @@ def captured_values(local: relax.LocalFuncOp) -> list[SSAValue]:
 
 
 def _captured_symbols(local: relax.LocalFuncOp) -> list[str]:
-    """Symbols that the function uses and that neither its parameters nor its casts declare."""
-    own = {*determined_symbols(p.type for p in local.params), *declared_in(local.body.block)}
+    """Symbols of the program around that the function uses and its parameters do not declare.
+
+    A cast to one of them is a check.
+    """
+    own = set(determined_symbols(p.type for p in local.params))
     used: set[str] = set()
     for op in local.walk():
         for attribute in (*op.result_types, *op.properties.values()):
             used |= set() if op is local else type_symbols(attribute)
     used |= {s for p in local.params for s in type_symbols(p.type)}
-    return sorted(used - own)
+    return sorted((used & declared_before(local)) - own)
 
 
 def _replace_call(

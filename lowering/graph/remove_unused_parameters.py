@@ -22,7 +22,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from ...dialects import relax
 from ...dialects.int_expr import sym
-from ...dialects.relax.symbols import declared_in, determined_symbols
+from ...dialects.relax.symbols import determined_symbols
 from ...dialects.relax.types import type_symbols
 from ..functions import functions_by_name, graph_functions, private_calls, unique_name
 from ..verify_calls import unify_call
@@ -42,7 +42,7 @@ def _remove(
 ) -> None:
     unused = _removable(func)
     kept = [p for p in func.params if p.index not in unused]
-    determined = {*determined_symbols(p.type for p in kept), *declared_in(func.body.block)}
+    determined = determined_symbols(p.type for p in kept)  # casts to others are checks
     missing = [s for s in _needed(func, unused) if s not in determined]
     found = [unify_call(call, functions) for call in calls]
     known = [None if u is None else u.symbols for u in found]

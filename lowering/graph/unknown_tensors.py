@@ -17,7 +17,8 @@
     } else {
       …
 
-A function may return them, pass them to functions, and cast them to known types. What a registered
+A function may return them, pass them to functions, and cast them to known types. Shapes of unknown
+rank are objects, too, and parameters that users give, which are checked first. What a registered
 function returns stays a tensor where graph functions that only users call return it at once.
 """
 
@@ -28,7 +29,7 @@ from dataclasses import dataclass
 from typing import cast
 
 from xdsl.dialects.builtin import ModuleOp, TupleType
-from xdsl.ir import Attribute, Operation, SSAValue, TypeAttribute
+from xdsl.ir import Attribute, Block, Operation, SSAValue, TypeAttribute
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from ...dialects import relax
@@ -41,7 +42,7 @@ from .object_calls import call_objects
 
 _PACKED = (relax.CallPackedOp, relax.CallPurePackedOp)
 _PASSED_ON = (relax.DataflowOp, relax.TupleOp, relax.TupleGetItemOp)
-_MADE_BY = (*_PACKED, *_PASSED_ON, relax.IfOp, relax.CallOp)
+_MADE_BY = (*_PACKED, *_PASSED_ON, relax.IfOp, relax.CallOp, relax.ShapeOfOp)
 _RETURNED = (*_PASSED_ON, relax.func.OutputOp, relax.func.ReturnOp)
 _USED_BY = (
     *_PACKED,
@@ -49,8 +50,11 @@ _USED_BY = (
     relax.CallDPSPackedOp,
     relax.CallOp,
     relax.MatchCastOp,
+    relax.ShapeOfOp,
     relax.YieldOp,
 )
+
+SHAPE_OF = "vm.builtin.shape_of"
 
 
 def hold_unknown_tensors(module: ModuleOp) -> None:
@@ -65,10 +69,14 @@ def hold_unknown_tensors(module: ModuleOp) -> None:
         return
     calls = list(_calls(functions))
     casts = [cast_ for call, callee in calls for cast_ in _argument_casts(call, callee)]
-    if not all([*map(_is_passed_on, found), *map(_agrees, calls), *map(_is_known, casts)]):
+    if not all(_is_passed_on(v) or _is_of_user(v, called) for v in found):
+        return
+    if not all([*map(_agrees, calls), *map(_is_known, casts)]):
         return
     for value in found:
-        set_type(value, held(value.type))
+        former, new = value.type, set_type(value, held(value.type))
+        if isinstance(new.owner, Block):
+            _check_argument(new, former)
     for func in functions.values():
         func.result_type = held(func.result_type)
         for op in list(func.walk()):
@@ -87,6 +95,8 @@ def held(type_: Attribute, symbols: Container[str] | None = None) -> Attribute:
         case relax.TensorType():
             is_sized = symbols is None or all(s in symbols for s in type_.symbols())
             return type_ if type_.is_known and is_sized else relax.ObjectType()
+        case relax.ShapeType(dims=None):
+            return type_ if type_.rank is not None else relax.ObjectType()
         case TupleType(types=fields):
             return TupleType(tuple(cast(TypeAttribute, held(f, symbols)) for f in fields.data))
         case _:
@@ -121,10 +131,46 @@ def _is_passed_on(value: SSAValue) -> bool:
     return isinstance(value.owner, _MADE_BY) and all(isinstance(op, _USED_BY) for op in uses)
 
 
+def _is_of_user(value: SSAValue, called: set[str]) -> bool:
+    """Whether users give a parameter, which is passed on."""
+    func = value.owner.parent_op() if isinstance(value.owner, Block) else None
+    if not isinstance(func, relax.FuncOp) or func.private is not None:
+        return False
+    is_passed_on = all(isinstance(use.operation, _USED_BY) for use in value.uses)
+    return func.sym_name.data not in called and is_passed_on
+
+
+def _check_argument(param: SSAValue, type_: Attribute) -> None:
+    """Check what is known of an argument that is an object."""
+    block, name = param.owner, param.name_hint or "x"
+    assert isinstance(block, Block)
+    is_tensor = isinstance(type_, relax.TensorType)
+    rank = type_.rank if isinstance(type_, relax.TensorType | relax.ShapeType) else None
+    words = [type_.dtype or ""] if is_tensor else []
+    given = [relax.PrimValueOp(-1 if rank is None else rank)]
+    given += [relax.StringOp(text) for text in (*words, f"argument '{name}'")]
+    callee = "vm.builtin.check_tensor_info" if is_tensor else "vm.builtin.check_shape_info"
+    check = relax.CallPurePackedOp(callee, [], param.type)
+    param.replace_all_uses_with(check.result)
+    check.operands = [param, *(op.results[0] for op in given)]
+    assert block.first_op is not None
+    block.insert_ops_before([*given, check], block.first_op)
+
+
 def _agrees(pair: tuple[relax.CallOp, relax.FuncOp]) -> bool:
-    """Whether a call and its callee say the same of the tensors that it returns."""
+    """Whether a call and its callee say the same of which tensors that it returns are unknown."""
     call, callee = pair
-    return held(callee.result_type) == held(call.result.type)
+    return _same_objects(callee.result_type, call.result.type)
+
+
+def _same_objects(lhs: Attribute, rhs: Attribute) -> bool:
+    match lhs, rhs:
+        case TupleType(), TupleType() if len(lhs.types) == len(rhs.types):
+            return all(map(_same_objects, lhs.types.data, rhs.types.data))
+        case _:
+            return isinstance(held(lhs), relax.ObjectType) == isinstance(
+                held(rhs), relax.ObjectType
+            )
 
 
 @dataclass(frozen=True)
@@ -164,6 +210,10 @@ def _convert_operands(op: Operation, func: relax.FuncOp) -> None:
             op.operands[0] = as_objects(op.value, around.result.type, op)
         case relax.func.ReturnOp():
             op.operands[0] = as_objects(op.value, func.result_type, op)
+        case relax.ShapeOfOp() if isinstance(op.tensor.type, relax.ObjectType):
+            call = relax.CallPurePackedOp(SHAPE_OF, [op.tensor], relax.ObjectType())
+            call.location = op.location
+            Rewriter.replace_op(op, call)
         case _:
             pass
 
@@ -174,6 +224,10 @@ def as_objects(value: SSAValue, wanted: Attribute, before: Operation) -> SSAValu
         case relax.TensorType(), relax.ObjectType():
             copy = relax.CallPurePackedOp("vm.builtin.copy", [value], wanted)
             return _inserted(copy, before)
+        case relax.ShapeType(), relax.ObjectType():
+            return _inserted(
+                relax.CallPurePackedOp("vm.builtin.make_object", [value], wanted), before
+            )
         case TupleType(types=given), TupleType(types=fields) if given != fields:
             own = [_inserted(relax.TupleGetItemOp(value, i), before) for i in range(len(given))]
             pairs = zip(own, fields.data, strict=True)

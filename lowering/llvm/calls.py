@@ -27,7 +27,7 @@ from .interrupts import poll_signals
 from .layout import root_of
 from .module_state import Callee
 from .native_calls import add_call, call_symbol
-from .types import PTR, SLE, lane_count, lowered
+from .types import PTR, SLE, is_bool, lane_count, lowered, memory_type
 from .words import call_back, fail_check, load_word, stack_words, word_address
 
 
@@ -76,6 +76,41 @@ def lower_call_packed(f: FunctionBuilder, op: rt.CallPackedOp) -> None:
     for buffer in buffers:
         f.written.add(root_of(buffer))
     call_back(f, f.module.tables.sites[op], data, shape)
+
+
+def lower_kernel_packed(f: FunctionBuilder, op: tir.CallIntrinOp) -> None:
+    """Call a function of the registry from a kernel, with numbers in slots on the stack."""
+    data: list[SSAValue] = []
+    dims: list[IntExpr] = []
+    for arg in op.args[1:]:
+        if isinstance(arg.type, BufferType):
+            data.append(f.value(arg))
+            dims += arg.type.dims
+            f.written.add(root_of(arg))
+            f.escaping.add(root_of(arg))
+        elif not isinstance(arg.owner, tir.StringOp):
+            data.append(_slot_of(f, arg))
+    result = op.result if op.result is not None and op.result.uses else None
+    if result is not None:
+        data.append(f.alloca(lowered(result.type), 8))
+    shape = stack_words(f, i64, [index_value(f, d, ()) for d in dims])
+    call_back(f, f.module.tables.sites[op], stack_words(f, PTR, data), shape)
+    if result is not None:
+        f.define(result, f.emit(llvm.LoadOp, (data[-1],), lowered(result.type)))
+
+
+def _slot_of(f: FunctionBuilder, scalar: SSAValue) -> SSAValue:
+    """A number in memory, as an element of a buffer."""
+    value, type_ = f.value(scalar), memory_type(lowered(scalar.type))
+    if is_bool(value.type):
+        value = f.emit(llvm.ZExtOp, (value,), type_)
+    slot = f.alloca(type_, 8)
+    f.run(llvm.StoreOp, (value, slot))
+    return slot
+
+
+def lower_string(f: FunctionBuilder, op: tir.StringOp) -> None:
+    """Nothing: the interface of the module has the strings of its calls."""
 
 
 def lower_constant(f: FunctionBuilder, op: rt.ConstantOp) -> None:
@@ -156,6 +191,8 @@ CALLS: dict[type[Operation], Lowering] = {
     rt.DataflowOp: lower_dataflow,
     rt.LoadedOp: lower_loaded,
     tir.CallExternOp: lower_call_extern,
+    tir.CallIntrinOp: lower_kernel_packed,
+    tir.StringOp: lower_string,
 }
 """The lowerings of calls, and of their operands."""
 

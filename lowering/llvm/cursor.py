@@ -9,8 +9,9 @@ from xdsl.dialects import llvm
 from xdsl.dialects.builtin import UNKNOWN_LOC, LocationAttr
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
-from ...dialects import llvm_ext, loops
+from ...dialects import llvm_ext, loops, tir
 from ...dialects.int_expr import Sym
+from ...dialects.tir.types import BufferType
 from .layout import root_of
 from .types import PLAIN, i32_array, string
 
@@ -40,8 +41,7 @@ class Level:
         if self.loop is None:
             return False
         if self._written is None:
-            stores = (op for op in self.loop.walk() if isinstance(op, loops.StoreOp))
-            self._written = {root_of(op.buffer) for op in stores}
+            self._written = {root_of(b) for op in self.loop.walk() for b in _may_write(op)}
         return root not in self._written
 
 
@@ -150,3 +150,12 @@ class Cursor:
             attributes=attributes,
         )
         self.add(op)
+
+
+def _may_write(op: Operation) -> Sequence[SSAValue]:
+    """The buffers that an operation stores to, or passes to a function."""
+    if isinstance(op, loops.StoreOp):
+        return (op.buffer,)
+    if isinstance(op, tir.OpaqueCallOp):
+        return [a for a in op.args if isinstance(a.type, BufferType)]
+    return ()

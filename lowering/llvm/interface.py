@@ -7,35 +7,30 @@ packed calls and checks by the same tables.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import cast
 
-from xdsl.dialects.builtin import FunctionType, ModuleOp, TupleType
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
 
 from ...dialects import loops, rt, tir
 from ...dialects.diagnostics import Diagnostic
-from ...dialects.int_expr import Atom, Compound, IntExpr, Sym
+from ...dialects.int_expr import IntExpr
 from ...dialects.relax.constant import TensorData
-from ...dialects.relax.types import ObjectType, PrimType, ShapeType, TensorType, type_symbols
 from ...dialects.rt.call import depth_message
-from ...dialects.tir.types import BufferType
 from ...runtime.signature import (
     NOTHING,
-    Dim,
     FunctionSpec,
     LoadSpec,
     Node,
     PackedSite,
     ParamSpec,
     Signature,
-    TensorSpec,
 )
-from ..functions import call_graph, reached_from
+from ..functions import call_graph, functions_by_name, reached_from
+from .packed_sites import packed_site
+from .specs import buffer_types, plain_dim, plain_dims, structure_of, tensor_specs
 from .types import native_symbol
-
-_SPELLING = {"floordiv": "floordiv", "mod": "floormod", "min": "min", "max": "max"}
 
 
 @dataclass
@@ -44,7 +39,7 @@ class Tables:
 
     constants: dict[TensorData, int] = field(default_factory=lambda: {})
     """Positions of constants; those of equal contents have the same one."""
-    sites: dict[rt.CallPackedOp, int] = field(default_factory=lambda: {})
+    sites: dict[rt.CallPackedOp | tir.CallIntrinOp, int] = field(default_factory=lambda: {})
     checks: dict[str, int] = field(default_factory=lambda: {})
 
     def add(self, op: Operation) -> None:
@@ -53,6 +48,8 @@ class Tables:
             case rt.ConstantOp():
                 self.constants.setdefault(op.value.data, len(self.constants))
             case rt.CallPackedOp():
+                self.sites[op] = len(self.sites)
+            case tir.CallIntrinOp() if op.packed_callee is not None:
                 self.sites[op] = len(self.sites)
             case rt.FuncOp() if op.recursive is not None:
                 self.checks.setdefault(depth_message(op.sym_name.data), len(self.checks))
@@ -87,8 +84,9 @@ def module_interface(module: ModuleOp) -> ModuleInterface:
     """The interface of a module in its planned `rt` and `loops` form, before conversion to LLVM."""
     tables = collect_tables(module)
     functions = [op for op in module.body.block.ops if isinstance(op, rt.FuncOp)]
-    packing, nesting = _functions_with(functions, _packs), _functions_with(functions, _nests)
-    sites, checks = tuple(map(_packed_site, tables.sites)), tuple(tables.checks)
+    everything = functions_by_name(module)
+    packing, nesting = _functions_with(everything, _packs), _functions_with(everything, _nests)
+    sites, checks = tuple(map(packed_site, tables.sites)), tuple(tables.checks)
     specs = [
         _function_spec(
             f, sites if f.sym_name.data in packing else (), checks, f.sym_name.data in nesting
@@ -119,15 +117,18 @@ def _load_spec(functions: Sequence[rt.FuncOp], tables: Tables) -> LoadSpec | Non
     )
 
 
-def _functions_with(functions: Sequence[rt.FuncOp], holds: Callable[[Operation], bool]) -> set[str]:
+def _functions_with(
+    by_name: Mapping[str, Operation], holds: Callable[[Operation], bool]
+) -> set[str]:
     """The functions with such an operation, in themselves or in what they call."""
-    by_name = {f.sym_name.data: f for f in functions}
     calls = call_graph(by_name)
     own = {name for name, f in by_name.items() if any(map(holds, f.walk()))}
     return {name for name in by_name if name in own or reached_from(calls, name) & own}
 
 
 def _packs(op: Operation) -> bool:
+    if isinstance(op, tir.CallIntrinOp):
+        return op.packed_callee is not None
     return isinstance(op, rt.CallPackedOp)
 
 
@@ -137,60 +138,22 @@ def _nests(op: Operation) -> bool:
     return isinstance(op, rt.ArenaOp) and isinstance(func, rt.FuncOp) and func.private is not None
 
 
-def _packed_site(op: rt.CallPackedOp) -> PackedSite:
-    returned = len(op.outputs) if op.returns is not None else 0
-    text = None if op.text is None else op.text.data
-    kept = tuple(map(tuple, op.kept_results))
-    tensors = _tensors((*op.inputs, *op.outputs))
-    signature = None if op.signature is None else _site_signature(op, op.signature, returned)
-    return PackedSite(op.callee.data, tensors, returned, text, kept, signature)
-
-
-def _site_signature(op: rt.CallPackedOp, types: FunctionType, returned: int) -> Signature:
-    """The structure of a call's arguments and result; its numbers are those of words after dims."""
-    tensors = itertools.count()
-    words = itertools.count(sum(t.rank for t in _types((*op.inputs, *op.outputs))))
-    arguments = [_numbered(_node(t, tensors), words) for t in types.inputs.data]
-    if not returned:
-        arguments += [next(tensors) for _ in op.outputs]
-        return Signature((), tuple(arguments), NOTHING)
-    return Signature((), tuple(arguments), _node(types.outputs.data[0], tensors))
-
-
-def _numbered(node: Node, words: Iterator[int]) -> Node:
-    """A node with numbers of words in the place of dims."""
-    if isinstance(node, int):
-        return node
-    match node[0]:
-        case "tuple":
-            return ("tuple", *(_numbered(cast(Node, n), words) for n in node[1:]))
-        case "shape":
-            return ("shape", *(next(words) for _ in node[1:]))
-        case "prim":
-            return ("prim", node[1], next(words))
-        case _:
-            return node
-
-
-def _tensors(values: Iterable[SSAValue]) -> tuple[TensorSpec, ...]:
-    types = [cast(BufferType, v.type) for v in values]
-    return tuple(TensorSpec(t.dtype, plain_dims(t.dims)) for t in types)
-
-
 def _function_spec(
     func: rt.FuncOp, sites: tuple[PackedSite, ...], checks: tuple[str, ...], nests: bool
 ) -> FunctionSpec:
     written = {i.data for i in func.written.data}
     params = [
         ParamSpec(name, type_.dtype, plain_dims(type_.dims), number in written)
-        for number, (name, type_) in enumerate(zip(func.names, _types(func.params), strict=True))
+        for number, (name, type_) in enumerate(
+            zip(func.names, buffer_types(func.params), strict=True)
+        )
     ]
     return FunctionSpec(
         name=func.sym_name.data,
         entry=native_symbol(func.sym_name.data),
         params=tuple(params),
         symbols=tuple(func.declared_symbols()),
-        results=_tensors(func.results_),
+        results=tensor_specs(func.results_),
         returns_tuple=func.returns_tuple is not None,
         arena_size=plain_dim(_arena_size(func)),
         packed_sites=sites,
@@ -208,8 +171,8 @@ def _signature(func: rt.FuncOp) -> Signature | None:
     params, outputs = itertools.count(), func.signature.outputs.data
     results = _results(func)
     sizes = frozenset(func.reported_symbols)
-    result = _node(outputs[0], results, sizes, itertools.count()) if outputs else NOTHING
-    return Signature(tuple(names), tuple(_node(t, params) for t in types), result)
+    result = structure_of(outputs[0], results, sizes, itertools.count()) if outputs else NOTHING
+    return Signature(tuple(names), tuple(structure_of(t, params) for t in types), result)
 
 
 def _results(func: rt.FuncOp) -> Iterator[Node]:
@@ -219,37 +182,6 @@ def _results(func: rt.FuncOp) -> Iterator[Node]:
         yield next(numbers) if alias == -1 else ("argument", alias)
 
 
-def _node(
-    type_: Attribute,
-    tensors: Iterator[Node],
-    reported: Collection[str] = frozenset(),
-    kept: Iterator[int] = iter(()),
-) -> Node:
-    """The structure of a value of a graph type; tensors are numbered in order."""
-    match type_:
-        case TupleType(types=fields):
-            return ("tuple", *(_node(f, tensors, reported, kept) for f in fields.data))
-        case TensorType() if not type_.is_known:
-            return ("kept", next(kept), type_.dtype, type_.rank)
-        case TensorType() if type_symbols(type_) & set(reported):
-            next(tensors)
-            return ("sized", type_.dtype, *plain_dims(type_.dims or ()))
-        case ObjectType():
-            return ("object", next(tensors))
-        case ShapeType():
-            return ("shape", *plain_dims(type_.dims or ()))
-        case PrimType() if type_.expr is not None:
-            return ("prim", type_.dtype, plain_dim(type_.expr))
-        case PrimType():
-            return ("scalar", type_.dtype, next(tensors))
-        case _:
-            return next(tensors)
-
-
-def _types(values: Iterable[SSAValue]) -> list[BufferType]:
-    return [cast(BufferType, v.type) for v in values]
-
-
 def _arena_size(func: rt.FuncOp) -> IntExpr:
     arenas = [op for op in func.body.block.ops if isinstance(op, rt.ArenaOp)]
     if len(arenas) > 1:
@@ -257,36 +189,3 @@ def _arena_size(func: rt.FuncOp) -> IntExpr:
             f"expected at most one 'rt.arena' in '{func.sym_name.data}', got {len(arenas)}"
         )
     return arenas[0].size.data if arenas else IntExpr.of(0)
-
-
-def plain_dims(dims: Iterable[IntExpr]) -> tuple[Dim, ...]:
-    """Expressions over symbols as plain data."""
-    return tuple(map(plain_dim, dims))
-
-
-def plain_dim(expr: IntExpr) -> Dim:
-    """An expression over symbols as plain data."""
-    terms = [_plain_product(m, c) for m, c in expr.terms]
-    return _fold("add", terms) if terms else 0
-
-
-def _plain_product(monomial: tuple[Atom, ...], coefficient: int) -> Dim:
-    factors = [_plain_atom(a) for a in monomial]
-    if coefficient != 1 or not factors:
-        factors.append(coefficient)
-    return _fold("mul", factors)
-
-
-def _plain_atom(atom: Atom) -> Dim:
-    if isinstance(atom, Sym):
-        return atom.name
-    if isinstance(atom, Compound):
-        return (_SPELLING[atom.op], plain_dim(atom.lhs), plain_dim(atom.rhs))
-    raise Diagnostic(f"expected a dim over symbols, got {IntExpr.of(atom)}")
-
-
-def _fold(op: str, parts: Sequence[Dim]) -> Dim:
-    total = parts[0]
-    for part in parts[1:]:
-        total = (op, total, part)
-    return total

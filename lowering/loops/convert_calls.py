@@ -35,7 +35,10 @@ class CallConverter(ABC):
             self.convert_scalar(op)
 
     def convert_intrinsic(self, op: tir.CallIntrinOp) -> None:
-        """A call of an intrinsic of LLVM; others belong to TVM's own runtime and to GPUs."""
+        """A call of an intrinsic of LLVM, or of a registered function; others belong to GPUs."""
+        if op.packed_callee is not None:
+            self.convert_packed(op)
+            return
         callee, result = op.callee, op.result
         values = [*op.args[1:], *op.results]
         is_scalar = not any(isinstance(v.type, tir.HandleType) for v in values)
@@ -45,6 +48,22 @@ class CallConverter(ABC):
         call = tir.CallExternOp(callee, args, result.type)
         self.scope.emit(call)
         self.scope.define(result, call.results[0])
+
+    def convert_packed(self, op: tir.CallIntrinOp) -> None:
+        """A call of a registered function on numbers, strings, and whole compact buffers."""
+        for arg in op.args:
+            is_pointer = isinstance(arg.type, tir.HandleType)
+            is_view = arg in self.scope.views
+            if isinstance(arg.owner, tir.StringOp):
+                text = tir.StringOp(arg.owner.text.data)
+                self.scope.emit(text)
+                self.scope.define(arg, text.result)
+            elif is_pointer or is_view or (_is_buffer(arg) and not _is_compact(arg)):
+                self.fail(
+                    f"expected '{op.packed_callee}' to get numbers, strings and whole compact "
+                    f"buffers, got {_kind_of(arg)}"
+                )
+        self.convert_scalar(op)
 
     def convert_attr(self, op: tir.AttrOp) -> None:
         if not op.is_pragma:
@@ -79,6 +98,22 @@ class CallConverter(ABC):
 
     def fail(self, message: str) -> NoReturn:
         raise PassFailedException(f"in '@{self.func.sym_name.data}': {message}")
+
+
+def _is_buffer(value: SSAValue) -> bool:
+    return isinstance(value.type, tir.BufferType)
+
+
+def _is_compact(value: SSAValue) -> bool:
+    return isinstance(value.type, tir.BufferType) and value.type.is_dense
+
+
+def _kind_of(value: SSAValue) -> str:
+    """What messages call an argument that is no array."""
+    if not _is_buffer(value):
+        return "a pointer"
+    name = value.name_hint
+    return "the address of an element" if name is None else f"part of a buffer as '{name}'"
 
 
 def _without_clips(op: arith.FPToSIOp | arith.FPToUIOp) -> SSAValue:

@@ -113,7 +113,8 @@ class _NextEntries:
 
     def _add(self, op: Operation) -> SSAValue:
         """The result of an operation, or of an equal one that the body has already."""
-        key = (op.name, *op.operands, *op.properties.items(), *op.attributes.items())
+        attributes = (*op.properties.items(), *op.attributes.items())
+        key = (op.name, *op.operands, *attributes, *op.result_types)
         if key in self._made:
             op.erase()
         else:

@@ -118,9 +118,13 @@ class AnnotationParser:
             return TensorType.of(None, element, rank)
         shape = given["shape"]
         is_written_out = isinstance(shape, ast.Tuple | ast.List)
-        if not is_written_out and isinstance(self.exprs.eval(shape), int):
+        value = None if is_written_out else self.exprs.eval(shape)
+        if isinstance(value, int):
             message = f"expected a tuple of dims, got {ast.unparse(shape)}"
             raise self.exprs.error(shape, message)
+        known = getattr(value, "type", None)
+        if isinstance(known, relax.ShapeType) and known.dims is None:
+            return TensorType.of(None, element, known.rank)
         return TensorType.of(self._ranked(shape, rank), element)
 
     def _ranked(self, node: ast.expr, rank: int | None) -> list[IntExpr]:

@@ -9,10 +9,11 @@ from typing import Any, cast
 
 from ...dialects.dtypes import element_type
 from ...dialects.tir import HandleType
-from ...dialects.tir.calls import FIRST, INTRINSICS, LLVM_INTRINSICS, STATED
+from ...dialects.tir.calls import FIRST, INTRINSICS, LLVM_INTRINSICS, PACKED_CALLS, STATED
 from ...dialects.tir.types import GLOBAL
 from ...te.arithmetic import convert
 from ...te.expr import Address, ExternCall, Imm, IntrinCall, KernelCall, Load, PrimExpr
+from ...te.foreign import packed_argument
 from .buffers import Alias, Buffer, DataPointer, unflattened
 from .expr_reader import ExprReader
 from .scope import ModuleName
@@ -45,7 +46,8 @@ def intrinsic_call(exprs: ExprReader, node: ast.Call, name: str) -> IntrinCall:
         stated = [rest.pop(0)]
     if len(node.keywords) > 1 or (node.keywords and not stated):
         raise exprs.error(node, f"expected no keyword of T.{name} but dtype")
-    args = tuple(_argument(exprs, arg) for arg in rest)
+    read = _array_argument if name in PACKED_CALLS else _argument
+    args = tuple(read(exprs, arg) for arg in rest)
     if name in LLVM_INTRINSICS:
         args = _without_count(args)
     if rule in (STATED, FIRST):
@@ -81,6 +83,20 @@ def _argument(exprs: ExprReader, node: ast.expr) -> Any:
     if isinstance(value, DataPointer):
         return memory_at(value)
     return value if isinstance(value, str | Address) else exprs.expr(node)
+
+
+def _array_argument(exprs: ExprReader, node: ast.expr) -> Any:
+    """An argument of a registered function: a scalar, a string, or a buffer as an array.
+
+    The memory of a buffer alone, ``X.data``, is the address of its first element.
+    """
+    value = exprs.eval(node)
+    if isinstance(value, Buffer):
+        return value
+    found = _argument(exprs, node)
+    if isinstance(found, Buffer):
+        return Address(found, (convert(0),) * found.type.rank)
+    return packed_argument(found)
 
 
 def memory_at(pointer: DataPointer) -> Any:

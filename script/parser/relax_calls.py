@@ -231,6 +231,8 @@ class CallParser:
         }
         for key, value in attributes.items():
             if isinstance(getattr(value, "type", None), relax.ShapeType):
+                if (call := self.shapes.of_unknown_rank(name, operands, value)) is not None:
+                    return self.function.emit(call, node)
                 attributes[key] = dims = self.shapes.named_dims(value, node)
                 if name == "relax.reshape":
                     operands = [self.shapes.with_elements(operands[0], dims, node)]

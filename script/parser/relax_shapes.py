@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
+from xdsl.dialects.builtin import i64
 from xdsl.ir import Block, Operation, SSAValue
 
 from ...dialects import relax
@@ -87,6 +88,25 @@ class ShapeCallParser:
             function.emit(relax.MatchCastOp(shape, relax.ShapeType.of(dims)), node)
             self.named[shape, function.block] = tuple(dims)
         return self.named[shape, function.block]
+
+    def of_unknown_rank(
+        self, name: str, operands: Sequence[SSAValue], shape: SSAValue
+    ) -> relax.CallPurePackedOp | None:
+        """The call of the runtime for an operator on a shape of unknown rank, if it has one."""
+        assert isinstance(shape.type, relax.ShapeType)
+        if shape.type.rank is not None:
+            return None
+        match name:
+            case "relax.reshape":
+                data = operands[0].type
+                known = data.known_element if isinstance(data, relax.TensorType) else None
+                type_ = relax.TensorType.of(None, known)
+                return relax.CallPurePackedOp("vm.builtin.reshape", [operands[0], shape], type_)
+            case "relax.shape_to_tensor":
+                type_ = relax.TensorType.of(None, i64, 1)
+                return relax.CallPurePackedOp("relax.run.shape_to_tensor", [shape], type_)
+            case _:
+                return None
 
     def with_elements(self, value: SSAValue, dims: Sequence[IntExpr], node: ast.AST) -> SSAValue:
         """A tensor for a reshape to these dims, whose number of elements is checked."""

@@ -52,6 +52,8 @@ class Scalars(Protocol):
 def opaque_call(expressions: Scalars, op: OpaqueCallOp) -> str:
     """``T.call_extern("float32", "fmaf", a, b, c)``, ``T.tvm_storage_sync("warp")``."""
     arguments = [argument_text(expressions, a) for a in op.args]
+    if isinstance(op, CallIntrinOp) and op.packed_callee is not None:
+        arguments = [_array_text(expressions, a) for a in op.args]
     if isinstance(op, CallExternOp):
         dtype = "void" if op.result is None else expressions.dtype(op.result)
         return call_text("T.call_extern", quote(dtype), quote(op.callee.data), *arguments)
@@ -70,6 +72,12 @@ def argument_text(expressions: Scalars, value: SSAValue) -> str:
     if not isinstance(value.type, BufferType):
         return expressions.value(value).text
     return pointer_text(expressions, value)
+
+
+def _array_text(expressions: Scalars, value: SSAValue) -> str:
+    """An argument of a registered function; a buffer is passed as an array."""
+    is_array = isinstance(value.type, BufferType) and not is_address(value)
+    return expressions.names[value] if is_array else argument_text(expressions, value)
 
 
 def pointer_text(expressions: Scalars, buffer: SSAValue) -> str:

@@ -57,15 +57,19 @@ def test_results_of_unknown_shape_in_recursion(build, names):
 
 CHOSEN = """
     @R.function
+    def negated(v: R.Tensor(("k",), "float32")) -> R.Tensor(("k",), "float32"):
+        return R.negative(v)
+    @R.function
     def main(x: R.Tensor(("n",), "float32"), w: R.Tensor((3,), "float32")):
         n, m = T.int64(), T.int64()
         with R.dataflow():
             y = R.multiply(x, R.const(2, "float32"))
+            v = M.negated(w)
             found = R.call_pure_packed(
                 "tests.chosen", y, sinfo_args=R.Tensor(ndim=2, dtype="float32")
             )
             rows = R.match_cast(found, R.Tensor((m, 3), "float32"))
-            z = R.add(R.exp(R.matmul(rows, R.expand_dims(w, 1))), R.sum(x))
+            z = R.add(R.exp(R.matmul(rows, R.expand_dims(v, 1))), R.sum(x))
             total = R.sum(z)
             R.output(z, total, y)
         return z, total, y
@@ -82,7 +86,7 @@ def test_shapes_that_a_registered_function_chooses(build, names):
     for x in (X, X[:1], X[:0]):
         rows = chosen(tvm.nd.array(x * 2)).numpy()
         z, total, y = main(x, w)
-        wanted = np.exp(rows @ w[:, None]) + x.sum()
+        wanted = np.exp(rows @ -w[:, None]) + x.sum()
         np.testing.assert_allclose(z.numpy(), wanted, rtol=1e-5)
         np.testing.assert_allclose(total.numpy(), wanted.sum(), rtol=1e-5)
         np.testing.assert_allclose(y.numpy(), x * 2)

@@ -169,12 +169,13 @@ def test_sizes_of_parts_with_an_asserted_sum() -> None:
 
 
 def test_numbers_without_a_limit() -> None:
-    def unlimited(n: Any) -> Any:
-        return torch.zeros(n.item())
+    def unlimited(x: Any, n: Any) -> Any:
+        size = n.item()
+        return torch.zeros(size, 2) + x.sum(), torch.arange(size), x.sum()
 
-    for model in (unlimited, torch.Tensor.item):
-        with pytest.raises(UnsupportedError, match=r"call torch\._check\(0 <= n\)"):
-            xrelax.compile(Function(model), (torch.tensor(3),))
+    check(unlimited, *((numbers(3), torch.tensor(n)) for n in (3, 0, 100)))
+    with pytest.raises(UnsupportedError, match=r"call torch\._check\(0 <= n\)"):
+        xrelax.compile(Function(torch.Tensor.item), (torch.tensor(3),))
 
 
 def test_a_model_after_a_choice_of_tokens() -> None:

@@ -130,6 +130,7 @@ def test_activations(check, dtype: Any):
             gelu_tanh=lambda x: F.gelu(x, approximate="tanh"),
             silu=F.silu,
             leaky=lambda x: F.leaky_relu(x, 0.2),
+            random_leaky=lambda x: F.rrelu(x, 0.1, 0.5),
             hardtanh=F.hardtanh,
             relu6=F.relu6,
             hardswish=F.hardswish,

@@ -31,6 +31,8 @@ FEATURES = {
                             {"imputed_value_int64s": [9], "replaced_value_int64": 7}),
     "vectorizer": ("FeatureVectorizer", ROWS, {"inputdimensions": [3]}),
     "one hot": ("OneHotEncoder", NUMBERS, {"cats_int64s": [7, 1, 2], "zeros": 1}),
+    "one hot of floats": ("OneHotEncoder", np.float32([[0.5, np.nan, 1]]),
+                          {"cats_int64s": [0, 1], "zeros": 1}),
     "labels": ("LabelEncoder", NUMBERS, {"keys_int64s": [7, 1], "values_floats": [0.5, 2.0],
                                          "default_float": -3.0}),
 }  # fmt: skip

@@ -9,7 +9,6 @@ import pytest
 torch = pytest.importorskip("torch")
 
 import xrelax  # noqa: E402
-from xrelax.importers.unsupported import UnsupportedError  # noqa: E402
 
 TIME = torch.export.Dim("time", min=1, max=512)
 
@@ -106,7 +105,15 @@ def test_modules_call_pytorch_again_after_the_export():
     assert layer(torch.randn(3, 2, 5))[0].requires_grad
 
 
-def test_projections_are_refused():
-    model = OfSequence(torch.nn.LSTM(5, 6, proj_size=3)).eval()
-    with pytest.raises(UnsupportedError, match="projections of hidden states"):
-        xrelax.compile(model, (torch.randn(3, 2, 5),))
+@pytest.mark.filterwarnings("ignore:LSTM with projections")
+@pytest.mark.parametrize("bias", [True, False])
+def test_projections(bias: bool):
+    torch.manual_seed(0)
+    layer = torch.nn.LSTM(5, 6, num_layers=2, bidirectional=bias, bias=bias, proj_size=3).eval()
+    compiled = xrelax.compile(
+        OfSequence(layer), (torch.randn(3, 2, 5),), dynamic_shapes={"x": {0: TIME}}
+    )
+    for length in (1, 4):
+        x = torch.randn(length, 2, 5)
+        with torch.no_grad():
+            is_equal(compiled(x), layer(x))

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from xrelax import relax, tir
+from xrelax.dialects.diagnostics import Diagnostic
 from xrelax.ir import assert_structural_equal
 from xrelax.script import from_source
 
@@ -189,3 +190,19 @@ def main(x: R.Tensor(("n", "m"), "float32")):
     ):
         with pytest.raises(RuntimeError, match=message):
             func.bind_symbolic_vars(wrong)
+
+
+def test_an_integer_variable_is_a_dim():
+    """It is the symbol of its name, and keeps its identity; binding it binds the symbol."""
+    n = relax.Var("n", relax.PrimStructInfo("int64"))
+    known = {n: "n"}
+    data = relax.Var("data", relax.TensorStructInfo([n, 2], "float32"))
+    func = relax.Function([n, data], n, relax.PrimStructInfo("int64"))
+    assert known[n] == "n" and 'data: R.Tensor(("n", 2), dtype="float32")' in func.script()
+    for value in (3, tir.const(3, "int64")):
+        bound = func.bind_params({n: value, data: np.zeros((3, 2), "float32")})
+        assert not bound.params and "R.prim_value(3)" in bound.script()
+    with pytest.raises(Diagnostic, match="got 4 as a dim, and 3 as a value"):
+        func.bind_params({n: 3, data: np.zeros((4, 2), "float32")})
+    with pytest.raises(TypeError, match="expected a dim to be a number, a symbol or a string"):
+        relax.TensorStructInfo([relax.Var("x", relax.PrimStructInfo("float32"))], "float32")

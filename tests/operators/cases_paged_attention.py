@@ -21,7 +21,7 @@ def drawn(d: Draw):
         d.array((pages, key_heads, size, places), -limit, limit, stored),
         d.array((pages, key_heads, places, width), -limit, limit, stored),
         d.array((sequences, count), 0, max(pages - 1, 0), "int32"),
-        d.array((sequences,), 1, count * places, "int32"),
+        d.array((sequences,), d.pick((1, 1, 1, 0)), count * places, "int32"),
     ]
     if stored == "int8":
         operands += [d.array((pages, key_heads, places), 0, 0.02, "float32") for _ in range(2)]
@@ -56,7 +56,8 @@ def attend(
         products = row[:, None] @ parts[0].mT * (query.shape[2] ** -0.5 if scale is None else scale)
         if softcap is not None:
             products = torch.tanh(products / softcap) * softcap
-        found.append(torch.softmax(products, -1) @ parts[1])
+        attended = torch.softmax(products, -1) @ parts[1]
+        found.append(attended if length else attended.fill_(torch.nan))
     return torch.cat(found, 1).transpose(0, 1).to(query.dtype)
 
 

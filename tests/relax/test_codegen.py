@@ -191,6 +191,11 @@ def run_codegen(codegen=None, entry=None):
             ValueError,
             "expected 'relax.ext.numpy' to return a callable 'fused_relax_nn_relu_numpy', got",
         ),
+        (
+            lambda: run_codegen(lambda functions, options, names: [print]),
+            ValueError,
+            "expected 'relax.ext.numpy' to return a list of mappings from names of functions",
+        ),
     ],
 )
 def test_errors(made, run, error, message):

@@ -81,7 +81,8 @@ def test_an_unknown_function_lists_the_known_ones(ex, build):
 
 
 def test_a_machine_runs_functions(ex):
-    for vm in (VirtualMachine(ex), VirtualMachine(ex, cpu()), VirtualMachine(ex, [cpu()])):
+    given = [(), (cpu(), "naive"), ([cpu()], None, True)]
+    for vm in (VirtualMachine(ex, *more) for more in given):
         assert vm["add"](X, Y).numpy().tolist() == [4, 6]
     with pytest.raises(
         ValueError, match=r"^expected device 'cpu', got 'cuda': xrelax runs on CPUs only$"

@@ -70,7 +70,6 @@ REFUSED = [
         'a: T.handle("float32") = T.tvm_struct_get(X.data, T.int32(1), T.int32(2), dtype="handle")',
         "tvm_struct_get",
     ),
-    ('T.call_packed("f", X[0], "text")', 'T.call_packed("f", X[0], "text")', "call_packed"),
 ]
 
 

@@ -83,6 +83,28 @@ def test_a_function_calls_itself():
         np.testing.assert_allclose(main(x, np.int32(step)).numpy(), (x + mean) ** 2)
 
 
+NESTED = """
+@R.function
+def main(x: R.Tensor((), "int32")) -> R.Tensor((), "int32"):
+    @R.function
+    def outer(a: R.Tensor((), "int32")) -> R.Tensor((), "int32"):
+        @R.function
+        def inner(b: R.Tensor((), "int32")) -> R.Tensor((), "int32"):
+            return R.add(outer(R.subtract(b, R.const(1))), x)
+        if a < R.const(1):
+            z = a
+        else:
+            z = inner(a)
+        return z
+    return outer(x)
+"""
+
+
+def test_a_nested_function_calls_the_one_around():
+    main = relax.build(from_source(NESTED))["main"]
+    assert [int(main(np.int32(n)).numpy()) for n in (0, 3)] == [0, 9]
+
+
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [

@@ -78,7 +78,8 @@ def test_what_extern_refuses():
         (
             lambda: te.extern((4,), [x], lambda i, o: o[0][0] + 1.0),
             TypeError,
-            r"expected call_extern\(…\) as the computation of 'extern', got Binary",
+            r"expected call_extern\(…\) or call_packed\(…\) as the computation of 'extern', "
+            "got Binary",
         ),
         (
             lambda: te.extern((4,), [x], lambda i, o: [], dtype=["int8", "int8"]),

@@ -39,8 +39,8 @@ class PagedAttentionOp(OperatorOp):
     ``i % places`` of page ``table[s, i // places]``; `lengths` of the sequences are at least 1, and
     at most the places that the table has. With a `window`, the last positions alone are seen, so
     many. `scale` is by default ``1 / sqrt(size)``. With `softcap`, scaled products `x` are
-    ``softcap * tanh(x / softcap)``. Sums are float32; without pages the result is 0. vLLM's
-    ``paged_attention``.
+    ``softcap * tanh(x / softcap)``. Sums are float32; without pages the result is 0, and
+    without a position that is seen NaN. vLLM's ``paged_attention``.
 
     Keys and values are floats, or int8 with float32 scales (pages, key heads, places) of each
     position and head, by which they are multiplied.
@@ -161,12 +161,14 @@ class PagedAttentionOp(OperatorOp):
             key = keys[own].transpose(1, 0, 3, 2).reshape(keys.shape[1], -1, keys.shape[2])
             value = values[own].transpose(1, 0, 2, 3).reshape(keys.shape[1], -1, values.shape[3])
             first = max(0, length - window) if window else 0
-            key, value = (np.repeat(a[:, first:length], shared, 0) for a in (key, value))
+            seen = slice(first, max(0, length))
+            key, value = (np.repeat(a[:, seen], shared, 0) for a in (key, value))
             scores = np.einsum("hd,hid->hi", query[s], key) * scale
             if cap := attributes["softcap"]:
                 scores = np.tanh(scores / cap) * cap
             weights = np.exp(scores - scores.max(1, keepdims=True, initial=-np.inf))
-            found[s] = np.einsum("hi,hie->he", weights / weights.sum(1, keepdims=True), value)
+            totals = weights.sum(1, keepdims=True)
+            found[s] = np.einsum("hi,hie->he", weights, value) / totals
         return found
 
 

@@ -11,7 +11,9 @@ from ....dialects.dtypes import FLOATS
 from ....dialects.int_expr import ONE, ZERO, IntExpr, floordiv, maximum
 from ....dialects.relax import TensorData
 from ..context import Context
+from ..data_sizes import is_read, read_sizes, sizes_of
 from ..fold_values import is_symbolic, objects
+from ..formula import Formula
 from ..parts import numbered, product
 from ..ratio import Ratio, as_element
 from ..registry import converts
@@ -63,7 +65,7 @@ def constant_of_shape(ctx: Context, dims: Tensor, *, value: TensorData | None = 
     """A tensor of a shape, filled with the only element of `value`."""
     data = TensorData.of(np.zeros(1, np.float32)) if value is None else value
     fill = ctx.reshape(Tensor.of_data(ctx.emitter, data), [])
-    return ctx.broadcast(fill, dims.sizes("sizes"))
+    return ctx.broadcast(fill, sizes_of(ctx, dims, "sizes"))
 
 
 @converts("Cast")
@@ -75,6 +77,11 @@ def cast(ctx: Context, x: Tensor, *, to: int, saturate: int = 1, round_mode: str
 @converts("Range")
 def range_(ctx: Context, start: Tensor, limit: Tensor, delta: Tensor) -> Tensor:
     """Numbers from a start to a limit, exclusive, by a step."""
+    bounds = start, limit, delta
+    if all(b.known is not None or is_read(ctx, b) for b in bounds) and None in [
+        b.known for b in bounds
+    ]:
+        return _range_by_data(ctx, *bounds)
     if start.dtype in FLOATS:
         return _float_range(ctx, start, limit, delta)
     first, last, step = (t.size("a bound") for t in (start, limit, delta))
@@ -90,6 +97,16 @@ def range_(ctx: Context, start: Tensor, limit: Tensor, delta: Tensor) -> Tensor:
     if first != ZERO:
         line = ctx.elementwise("add", line, ctx.number(first, "int64"))
     return ctx.astype(line, start.dtype)
+
+
+def _range_by_data(ctx: Context, *bounds: Tensor) -> Tensor:
+    """Integers from bounds that depend on data: calls read how many."""
+    if bounds[2].known is not None and 0 in bounds[2].known:
+        raise ValueError("expected a step other than 0")
+    first, last, step = (Formula(ctx, ctx.reshape(b, [])).to("int64") for b in bounds)
+    count = -(first - last).with_("floor_divide", step)
+    (size,) = read_sizes(ctx, count.at_least(0).tensor)
+    return (Formula(ctx, numbered(ctx, size)) * step + first).to(bounds[0].dtype).tensor
 
 
 def _float_range(ctx: Context, *bounds: Tensor) -> Tensor:

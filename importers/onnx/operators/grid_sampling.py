@@ -5,6 +5,7 @@ from __future__ import annotations
 from ....dialects.int_expr import IntExpr
 from ...unsupported import Unsupported
 from ..context import Context
+from ..data_sizes import sizes_of
 from ..registry import MICROSOFT, converts
 from ..tensor import Tensor
 
@@ -47,7 +48,7 @@ def grid_sample(
 @converts("AffineGrid")
 def affine_grid(ctx: Context, theta: Tensor, size: Tensor, *, align_corners: int = 0) -> Tensor:
     """The points of an image that an affine map of coordinates from -1 to 1 gives."""
-    spatial = size.sizes("sizes")[2:]
+    spatial = sizes_of(ctx, size, "sizes")[2:]
     rank = len(spatial)
     if rank not in (2, 3) or theta.dims[1:] != [IntExpr.of(rank), IntExpr.of(rank + 1)]:
         given = ", ".join(map(str, theta.dims))

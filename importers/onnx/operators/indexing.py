@@ -8,6 +8,7 @@ from ....dialects.bounds import is_non_negative
 from ....dialects.dtypes import FLOATS
 from ....dialects.int_expr import ONE, IntExpr, maximum
 from ..context import Context
+from ..data_sizes import size_of
 from ..parts import numbered, product, row
 from ..registry import converts
 from ..tensor import Tensor, axis_of
@@ -98,7 +99,7 @@ def one_hot(
 ) -> Tensor:
     """The second of two values at the index along a new axis, the first elsewhere."""
     is_float = depth.dtype in FLOATS
-    count = IntExpr.of(int(depth.number("a depth"))) if is_float else depth.size("a depth")
+    count = IntExpr.of(int(depth.number("a depth"))) if is_float else size_of(ctx, depth, "a depth")
     axis = axis_of(axis, indices.rank + 1)
     places = ctx.astype(indices, "int64")
     wrapped = ctx.elementwise("add", places, ctx.number(count, "int64"))

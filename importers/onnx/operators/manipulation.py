@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from ....dialects.bounds import is_non_negative
 from ....dialects.int_expr import ONE, ZERO, IntExpr, floordiv, maximum
 from ..context import Context, broadcast_dims
-from ..parts import joined, part, product
+from ..data_sizes import is_read, reshaped_dims, size_of, sizes_of
+from ..parts import joined, parts, product
 from ..registry import converts
 from ..tensor import SizeDependent, Tensor, axes_of, axis_of
 
@@ -23,6 +24,8 @@ def reshape_by_attribute(
 @converts("Reshape", since=5)
 def reshape(ctx: Context, x: Tensor, shape: Tensor, *, allowzero: int = 0) -> Tensor:
     """The elements in another shape: 0 keeps a dim unless `allowzero`, -1 is inferred."""
+    if shape.rank == 1 and is_read(ctx, shape):
+        return _reshaped(ctx, x, reshaped_dims(ctx, x.dims, shape, bool(allowzero)), True)
     return _reshaped(ctx, x, shape.sizes("a shape"), bool(allowzero))
 
 
@@ -124,7 +127,7 @@ def split_by_attribute(
 ) -> tuple[Tensor, ...]:
     """Parts along an axis; lengths are an attribute before opset 13."""
     given = None if split is None else [IntExpr.of(s) for s in split]
-    return _split(ctx, x, axis, lengths.sizes("lengths") if lengths is not None else given)
+    return _split(ctx, x, axis, given if lengths is None else sizes_of(ctx, lengths, "lengths"))
 
 
 @converts("Split", since=13)
@@ -141,7 +144,7 @@ def split(
     if lengths is None and num_outputs is not None:
         x, given = _nearly_equal(ctx, x, axis, num_outputs)
         return _split(ctx, x, axis, given)
-    return _split(ctx, x, axis, None if lengths is None else lengths.sizes("lengths"))
+    return _split(ctx, x, axis, None if lengths is None else sizes_of(ctx, lengths, "lengths"))
 
 
 def _nearly_equal(
@@ -161,7 +164,7 @@ def _nearly_equal(
 def _split(
     ctx: Context, x: Tensor, axis: int, lengths: Sequence[IntExpr] | None
 ) -> tuple[Tensor, ...]:
-    axis, count = axis_of(axis, x.rank), len(ctx.outputs)
+    axis, count, is_even = axis_of(axis, x.rank), len(ctx.outputs), lengths is None
     if lengths is None:
         lengths = [floordiv(x.dims[axis], IntExpr.of(count))] * count
     total = sum(lengths, ZERO)
@@ -170,28 +173,27 @@ def _split(
     if len(lengths) != count or negative or apart:
         raise ValueError(f"expected {count} parts of a dim of {x.dims[axis]}, got {_text(lengths)}")
     x = ctx.fitted(x, [total if a == axis else d for a, d in enumerate(x.dims)])
-    starts = [sum(lengths[:i], ZERO) for i in range(count)]
-    return tuple(part(ctx, x, axis, s, n) for s, n in zip(starts, lengths, strict=True))
+    return tuple(parts(ctx, x, axis, lengths, is_even=is_even))
 
 
 @converts("Expand")
 def expand(ctx: Context, x: Tensor, shape: Tensor) -> Tensor:
     """The tensor broadcast with a shape."""
-    return ctx.broadcast(x, broadcast_dims(shape.sizes("a shape"), x.dims))
+    return ctx.broadcast(x, broadcast_dims(sizes_of(ctx, shape, "a shape"), x.dims))
 
 
 @converts("Tile")
 def tile_axis(ctx: Context, x: Tensor, tiles: Tensor, axis: Tensor) -> Tensor:
     """The tensor repeated along one axis, before opset 6."""
     counts = [ONE] * x.rank
-    counts[axis_of(int(axis.number("an axis")), x.rank)] = tiles.size("a number of tiles")
+    counts[axis_of(int(axis.number("an axis")), x.rank)] = size_of(ctx, tiles, "a number of tiles")
     return _tiled(ctx, x, counts)
 
 
 @converts("Tile", since=6)
 def tile(ctx: Context, x: Tensor, repeats: Tensor) -> Tensor:
     """The tensor repeated along each axis."""
-    return _tiled(ctx, x, repeats.sizes("repeats"))
+    return _tiled(ctx, x, sizes_of(ctx, repeats, "repeats"))
 
 
 def _tiled(ctx: Context, x: Tensor, repeats: Sequence[IntExpr]) -> Tensor:

@@ -115,8 +115,12 @@ def one_hot_encoder(
     """1 at the category of an element along a new last axis; other elements give zeros."""
     if not cats_int64s:
         raise Unsupported("categories that are strings", "encode them as integers")
-    column = ctx.reshape(ctx.astype(x, "int64"), [*x.dims, ONE])
-    return Formula(ctx, column).equals(ctx.array(cats_int64s, "int64")).to("float32").tensor
+    column = Formula(ctx, ctx.reshape(ctx.astype(x, "int64"), [*x.dims, ONE]))
+    found = column.equals(ctx.array(cats_int64s, "int64")).to("float32")
+    if x.dtype.startswith("float"):  # NaN is an integer of no category
+        own = Formula(ctx, ctx.reshape(x, [*x.dims, ONE]))
+        found = found * own.equals(own).to("float32")
+    return found.tensor
 
 
 @converts("LabelEncoder", domain=ML, since=2)

@@ -47,7 +47,7 @@ def roi_align(
         raise ValueError(
             f"expected a sampling_ratio of at most {MOST_SAMPLES}, got {sampling_ratio}"
         )
-    images = ctx.reshape(ctx.fitted(images, rois.dims[:1]), [rois.dims[0], ONE])
+    images = ctx.emit("expand_dims", ctx.fitted(images, rois.dims[:1]), axis=[1])
     rows = ctx.emit("concat", ctx.astype(images, rois.dtype), rois, axis=1)
     return ctx.emit(
         "vision.roi_align", x, rows, pooled_size=[output_height, output_width],

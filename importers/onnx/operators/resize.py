@@ -14,6 +14,7 @@ import numpy as np
 from ....dialects.int_expr import ONE, ZERO, IntExpr
 from ...unsupported import Unsupported
 from ..context import Context
+from ..data_sizes import sizes_of
 from ..registry import converts
 from ..tensor import Tensor, axes_of
 
@@ -155,7 +156,7 @@ def resize(
 ) -> Tensor:
     """The tensor resized to sizes, or by factors."""
     chosen = list(range(x.rank)) if axes is None else axes_of(axes, x.rank)
-    found = _axes(x, chosen, _given(scales), _given(sizes), keep_aspect_ratio_policy)
+    found = _axes(ctx, x, chosen, _given(scales), _given(sizes), keep_aspect_ratio_policy)
     is_stretched = _given(scales) is None and keep_aspect_ratio_policy == "stretch"
     if is_stretched and coordinate_transformation_mode not in _BY_SCALE:
         found = [replace(axis, scale=None) for axis in found]
@@ -182,7 +183,12 @@ def _given(tensor: Tensor | None) -> Tensor | None:
 
 
 def _axes(
-    x: Tensor, axes: Sequence[int], scales: Tensor | None, sizes: Tensor | None, policy: str
+    ctx: Context,
+    x: Tensor,
+    axes: Sequence[int],
+    scales: Tensor | None,
+    sizes: Tensor | None,
+    policy: str,
 ) -> list[Axis]:
     """What becomes of each of these axes."""
     if (scales is None) == (sizes is None):
@@ -193,7 +199,7 @@ def _axes(
         _require_each(axes, factors, "scales")
         return [Axis(scaled_size(d, f), f) for d, f in zip(dims, factors, strict=True)]
     assert sizes is not None
-    wanted = sizes.sizes("sizes")
+    wanted = sizes_of(ctx, sizes, "sizes")
     _require_each(axes, wanted, "sizes")
     if policy == "stretch":
         return [Axis(w, _factor(w, d)) for w, d in zip(wanted, dims, strict=True)]

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from ....dialects.int_expr import IntExpr
 from ..context import Context
+from ..data_sizes import size_of
 from ..formula import Formula
 from ..registry import converts
 from ..tensor import Tensor, axis_of
@@ -58,7 +59,7 @@ def top_k(
     ctx: Context, x: Tensor, k: Tensor, *, axis: int = -1, largest: int = 1, sorted: int = 1
 ) -> tuple[Tensor, Tensor]:
     """The largest or smallest elements along an axis in order, and their indices."""
-    place, count = axis_of(axis, x.rank), k.size("k")
+    place, count = axis_of(axis, x.rank), size_of(ctx, k, "k")
     if count.is_constant and count.offset < 0:
         raise ValueError(f"expected k of at least 0, got {count}")
     if count.is_constant and count.offset > 0:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, TypeAlias, cast
 
 from ....dialects.int_expr import ZERO, IntExpr
 from ..context import Context
 from ..nested import has_failed, run
-from ..parts import joined, part, stacked
+from ..parts import joined, parts, stacked
 from ..registry import converts
 from ..tensor import SizeDependent, Tensor, axis_of
 
@@ -79,27 +80,30 @@ def split_to_sequence(
 ) -> Items:
     """Parts of a tensor along an axis, as a sequence."""
     axis = axis_of(axis, x.rank)
-    parts = [part(ctx, x, axis, s, n) for s, n in _ranges(x.dims[axis], split)]
+    is_even = split is None or not split.rank
+    found = parts(ctx, x, axis, _lengths(x.dims[axis], split), is_even=is_even)
     if split is not None or keepdims:
-        return parts
-    return [ctx.reshape(p, [*x.dims[:axis], *x.dims[axis + 1 :]]) for p in parts]
+        return found
+    if x.known is None:
+        return [ctx.emit("squeeze", p, axis=[axis]) for p in found]
+    return [ctx.reshape(p, [*x.dims[:axis], *x.dims[axis + 1 :]]) for p in found]
 
 
-def _ranges(dim: IntExpr, split: Tensor | None) -> list[tuple[IntExpr, IntExpr]]:
-    """The start and length of each part; the last may be shorter where they have one length."""
+def _lengths(dim: IntExpr, split: Tensor | None) -> Sequence[IntExpr]:
+    """The length of each part; the last may be shorter where they have one length."""
     if split is not None and split.rank:
         lengths = split.sizes("lengths")
         total = sum(lengths, ZERO)
         if total != dim:
             raise ValueError(f"expected lengths of {dim} elements, got {total}")
-        return [(sum(lengths[:i], ZERO), n) for i, n in enumerate(lengths)]
+        return lengths
     if not dim.is_constant:
         raise SizeDependent(dim.symbols(), "the length of a sequence")
     length = 1 if split is None else int(split.number("a length"))
     if length < 1:
         raise ValueError(f"expected a length of at least 1, got {length}")
     starts = range(0, dim.offset, length)
-    return [(IntExpr.of(s), IntExpr.of(min(length, dim.offset - s))) for s in starts]
+    return [IntExpr.of(min(length, dim.offset - s)) for s in starts]
 
 
 @converts("ConcatFromSequence")

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from ....dialects import relax
 from ....dialects.bounds import is_non_negative
+from ....dialects.dtypes import element_type
 from ....dialects.int_expr import ZERO, IntExpr, maximum, minimum
 from ....dialects.relax.operators.slicing import FAR
 from ..context import Context
+from ..data_sizes import is_read, sizes_of
+from ..fold_values import objects
+from ..formula import Formula
 from ..parts import joined, numbered, part
 from ..registry import MICROSOFT, converts
 from ..tensor import Tensor, axes_of
@@ -31,7 +36,11 @@ def slice_(
     axes: Tensor | None = None,
     steps: Tensor | None = None,
 ) -> Tensor:
-    """Ranges of axes, with bounds that may be symbolic."""
+    """Ranges of axes, with bounds that may be symbolic, or depend on data."""
+    given = [t for t in (starts, ends, steps) if t is not None]
+    if any(t.rank == 1 and is_read(ctx, t) for t in given):
+        chosen = list(range(starts.dims[0].offset)) if axes is None else axes.ints("axes")
+        return _sliced_by_data(ctx, x, starts, ends, axes_of(chosen, x.rank), steps)
     bounds = starts.sizes("starts"), ends.sizes("ends")
     chosen = None if axes is None else axes.ints("axes")
     return _sliced(ctx, x, *bounds, chosen, None if steps is None else steps.ints("steps"))
@@ -53,6 +62,33 @@ def _sliced(
     first = [_start(s, x.dims[axis]) if step < 0 else s for s, axis, step in given]
     options = {"axes": axes, "begin": first, "end": list(ends)}
     return ctx.emit("strided_slice", x, **options, strides=None if set(strides) == {1} else strides)
+
+
+def _sliced_by_data(
+    ctx: Context, x: Tensor, starts: Tensor, ends: Tensor, axes: Sequence[int], steps: Tensor | None
+) -> Tensor:
+    """Ranges whose bounds depend on data: the lengths are new symbols."""
+    places = ctx.array(list(axes), "int64")
+
+    def spread(default: Tensor, given: Tensor) -> Tensor:
+        """A number for each axis: those given for some, and others."""
+        own = ctx.fitted(ctx.astype(given, "int64"), [IntExpr.of(len(axes))])
+        return ctx.emit("scatter_elements", default, places, own, axis=0)
+
+    dims, zeros = ctx.known(objects(x.dims, [x.rank]), "int64"), ctx.array([0] * x.rank, "int64")
+    strides = ones = ctx.array([1] * x.rank, "int64")
+    begin, end = spread(zeros, starts), spread(dims, ends)
+    if steps is not None:
+        strides = spread(ones, steps)
+    if strides.known is None:  # in reverse, one before the first element is that element
+        first = Formula(ctx, begin)
+        begin = first.at_least(-Formula(ctx, dims)).where(Formula(ctx, strides) < 0, first).tensor
+    found = ctx.emitter.op("dynamic_strided_slice", x.value, begin.value, end.value, strides.value)
+    symbols = {a: ctx.emitter.functions.new_size("length") for a in sorted(set(axes))}
+    type_ = relax.TensorType.of(
+        [symbols.get(a, d) for a, d in enumerate(x.dims)], element_type(x.dtype)
+    )
+    return ctx.tensor(ctx.emitter.match(found, type_))
 
 
 def _start(start: IntExpr, dim: IntExpr) -> IntExpr:
@@ -93,7 +129,7 @@ def pad(
     mode: str = "constant",
 ) -> Tensor:
     """Padding before and after axes; a negative width removes elements."""
-    widths = pads.sizes("widths")
+    widths = sizes_of(ctx, pads, "widths")
     if axes is not None:
         widths = _spread(widths, axes_of(axes.ints("axes"), x.rank), x.rank)
     fill = ctx.array(0, x.dtype) if value is None else ctx.reshape(value, [])

@@ -8,6 +8,7 @@ import torch
 
 from ....dialects.int_expr import ONE
 from ...emitter import Value, dims_of, dtype_of
+from ...unsupported import Unsupported
 from ..context import Context
 from ..dtypes import dtype_name, float_of
 from ..registry import converts
@@ -36,6 +37,17 @@ def silu(ctx: Context, x: Value) -> Value:
 def leaky_relu(ctx: Context, x: Value, negative_slope: float = 0.01) -> Value:
     """`x`, or ``negative_slope * x`` below 0."""
     return ctx.op("nn.leakyrelu", x, alpha=float(negative_slope))
+
+
+@converts("aten.rrelu_with_noise_functional.default")
+def rrelu(
+    ctx: Context, x: Value, noise: Value, lower: float = 1 / 8, upper: float = 1 / 3,
+    training: bool = False, generator: Any = None,
+) -> tuple[Value, Value]:  # fmt: skip
+    """`x`, or below 0 the mean of two slopes times `x`."""
+    if training:
+        raise Unsupported("random slopes in training mode", "call model.eval() before the export")
+    return leaky_relu(ctx, x, (lower + upper) / 2), noise
 
 
 @converts("aten.hardtanh.default")

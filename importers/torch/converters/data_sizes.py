@@ -14,7 +14,7 @@ from ...runs import Runs
 from ...unsupported import Unsupported
 from ..context import Context
 from ..registry import converts
-from ..shapes import upper_bound
+from ..shapes import is_size, upper_bound
 
 
 @converts("aten.nonzero.default")
@@ -88,14 +88,15 @@ def item(ctx: Context, x: Value) -> IntExpr | Value:
     if not isinstance(size, sympy.Symbol):  # an assertion of the model says what it is
         return ctx.symbols.expr(size)
     limit = upper_bound(ctx.result.node.shape_env, size)
-    if limit is None:
+    if limit is None and not (ctx.reads_sizes and is_size(ctx.result.node.shape_env, size)):
         raise Unsupported(
             f"expected limits of the size '{size}', which depends on data",
             "call torch._check(0 <= n) and torch._check(n <= limit) after n = x.item()",
         )
     ctx.symbols.declare(ctx.result)
     number = ctx.reshape(ctx.astype(x, "int64"), [ONE])
-    return ctx.read_sizes(number, [ctx.symbols.expr(size)], [ctx.symbols.expr(limit)])[0]
+    limits = None if limit is None else [ctx.symbols.expr(limit)]
+    return ctx.read_sizes(number, [ctx.symbols.expr(size)], limits)[0]
 
 
 def real_number(ctx: Context, value: Value) -> Value:

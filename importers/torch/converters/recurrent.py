@@ -76,16 +76,17 @@ def _layers(
     if batch_first:
         x = ctx.permute(x, [1, 0, 2])
     directions = 2 if bidirectional else 1
-    size = 4 if has_biases else 2
-    if len(params) % size or dims_of(params[1])[1] != dims_of(states[0])[2]:
-        raise Unsupported("projections of hidden states", "export with proj_size=0")
+    is_projected = len({dims_of(s)[2] for s in states}) > 1
+    size = (4 if has_biases else 2) + is_projected
     last: list[list[Value]] = [[] for _ in states]
     groups = [list(params[i : i + size]) for i in range(0, len(params), size)]
     for first in range(0, len(groups), directions):
         found: list[Value] = []
         for direction, group in enumerate(groups[first : first + directions]):
             own = [_state(ctx, s, first + direction) for s in states]
-            weights = Weights(*group, *[None] * (4 - size))
+            biases = group[2:4] if has_biases else [None, None]
+            projection = group[-1] if is_projected else None
+            weights = Weights(*group[:2], *biases, projection=projection)
             made = layer(x, weights, own, direction == 1)
             found.append(made.outputs)
             for group_of_states, state in zip(last, made.states, strict=True):

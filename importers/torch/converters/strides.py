@@ -20,10 +20,14 @@ from ..registry import converts
 def as_strided(
     ctx: Context, x: Value, size: Sequence[Any], stride: Sequence[Any], storage_offset: Any = None
 ) -> Value:
-    """The elements at multiples of strides in the memory of a tensor."""
+    """The elements at multiples of strides in the memory of a tensor; a slice of it if in a row."""
     memory, _ = _memory(ctx, x)
-    places = _places(ctx, size, stride, storage_offset)
-    return ctx.op("take", memory, places, axis=0)
+    start, count = _start(ctx, size, stride, storage_offset), reduce(mul, size, 1)
+    if not _is_row(size, stride):
+        return ctx.op("take", memory, _places(ctx, start, size, stride), axis=0)
+    if dims_of(memory) != [IntExpr.of(count)]:
+        memory = ctx.op("strided_slice", memory, axes=[0], begin=[start], end=[start + count])
+    return ctx.reshape(memory, [IntExpr.of(n) for n in size])
 
 
 @converts("aten.as_strided_scatter.default")
@@ -33,7 +37,8 @@ def as_strided_scatter(
 ) -> Value:  # fmt: skip
     """A tensor whose elements at multiples of strides in its memory are those of `src`."""
     memory, order = _memory(ctx, x)
-    places = ctx.flat(_places(ctx, size, stride, storage_offset))
+    start = _start(ctx, size, stride, storage_offset)
+    places = ctx.flat(_places(ctx, start, size, stride))
     written = ctx.op("scatter_elements", memory, places, ctx.flat(src), axis=0)
     whole = ctx.reshape(written, [dims_of(x)[a] for a in order])
     return ctx.permute(whole, [order.index(a) for a in range(len(order))])
@@ -65,7 +70,18 @@ def _base(ctx: Context) -> torch.Tensor:
     return value
 
 
-def _places(ctx: Context, size: Sequence[Any], stride: Sequence[Any], offset: Any) -> Value:
+def _is_row(size: Sequence[int], stride: Sequence[int]) -> bool:
+    """Whether a view has elements in a row, in their order."""
+    step = 1
+    for count, own in zip(reversed(size), reversed(stride), strict=True):
+        if count != 1 and own != step:
+            return False
+        step *= count
+    return True
+
+
+def _start(ctx: Context, size: Sequence[Any], stride: Sequence[Any], offset: Any) -> int:
+    """The place of the first element; raises Unsupported if a place is outside of the memory."""
     base = _base(ctx)
     start = 0 if offset is None else offset - base.storage_offset()
     known = [n for n in (*size, *stride, start) if isinstance(n, int)]
@@ -77,6 +93,10 @@ def _places(ctx: Context, size: Sequence[Any], stride: Sequence[Any], offset: An
             f"expected places in the memory of the tensor, of {base.numel()} elements, "
             f"got {start} to {last}"
         )
+    return start
+
+
+def _places(ctx: Context, start: int, size: Sequence[int], stride: Sequence[int]) -> Value:
     places = ctx.number(start, "int64")
     for count, step in zip(size, stride, strict=True):
         steps = ctx.op("arange", start=0, end=count, step=1, dtype="int64")

@@ -699,3 +699,19 @@ relax.func @main(%x: !relax.tensor<[], f32>) -> !relax.prim<i64> {
   %0 = relax.tensor_to_prim %x : !relax.tensor<[], f32> -> !relax.prim<i64>
   relax.return %0 : !relax.prim<i64>
 }
+
+// -----
+
+// CHECK: expected a number of int64, got 9223372036854775808
+relax.func @main(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
+  %0 = relax.call_tir @f(%x) vars [#sym.expr<9223372036854775808>] : (!relax.tensor<[n], f32>) -> !relax.tensor<[n], f32>
+  relax.return %x : !relax.tensor<[n], f32>
+}
+
+// -----
+
+// CHECK: expected a number of int64, got -9223372036854775809
+relax.func @main() -> !relax.prim<i64, -9223372036854775809> {
+  %0 = relax.prim_value : !relax.prim<i64, -9223372036854775809>
+  relax.return %0 : !relax.prim<i64, -9223372036854775809>
+}

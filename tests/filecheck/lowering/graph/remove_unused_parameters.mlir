@@ -29,3 +29,15 @@ relax.func private @zeros(%a: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32
 relax.func @public(%a: !relax.tensor<[n], f32>, %b: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
   relax.return %a : !relax.tensor<[n], f32>
 }
+
+// A cast to a symbol that an unused parameter declares is still a check.
+// CHECK-LABEL: relax.func private @checked(%x: !relax.tensor<[8], f32>, %param_k: !relax.shape<[k]>)
+relax.func private @checked(%x: !relax.tensor<[8], f32>, %y: !relax.tensor<[k], f32>) -> !relax.tensor<[8], f32> {
+  %z = relax.match_cast %x : !relax.tensor<[8], f32> -> !relax.tensor<[k], f32>
+  relax.return %x : !relax.tensor<[8], f32>
+}
+relax.func @calls_checked(%x: !relax.tensor<[8], f32>, %y: !relax.tensor<[m], f32>) -> !relax.tensor<[8], f32> {
+  // CHECK: relax.call @checked(%x,
+  %z = relax.call @checked(%x, %y) : (!relax.tensor<[8], f32>, !relax.tensor<[m], f32>) -> !relax.tensor<[8], f32>
+  relax.return %z : !relax.tensor<[8], f32>
+}

@@ -51,8 +51,8 @@ relax.func private @callee(%x: !relax.tensor<rank 2, f32>, %s: !relax.shape<rank
 
 // -----
 
-// A cast that every call runs says the rank and the dtype of a parameter.
-// CHECK-LABEL: relax.func @unknown(%x: !relax.tensor<[x_0, x_1], f32>, %s: !relax.shape<[s_0]>, %y: !relax.tensor<*, f32>,
+// A cast that every call runs says the rank and the dtype of a parameter; without one it is an object.
+// CHECK-LABEL: relax.func @unknown(%x: !relax.tensor<[x_0, x_1], f32>, %s: !relax.shape<[s_0]>, %y: !relax.object,
 relax.func @unknown(%x: !relax.tensor<*, f32>, %s: !relax.object, %y: !relax.tensor<*, f32>, %c: !relax.tensor<[], i1>) -> !relax.tensor<rank 2, f32> {
   %d = relax.dataflow -> !relax.tensor<[n, m], f32> {
     // CHECK: relax.match_cast %x written "(n, m)" : !relax.tensor<[x_0, x_1], f32> -> !relax.tensor<[x_0, x_1], f32>
@@ -62,7 +62,7 @@ relax.func @unknown(%x: !relax.tensor<*, f32>, %s: !relax.object, %y: !relax.ten
   // CHECK: relax.match_cast %s written "(x_0,)" : !relax.shape<[s_0]> -> !relax.shape<[x_0]>
   %t = relax.match_cast %s : !relax.object -> !relax.shape<[n]>
   %i = relax.if %c : !relax.tensor<[], i1> -> !relax.tensor<[], i1> {
-    %w = relax.match_cast %y : !relax.tensor<*, f32> -> !relax.tensor<[k], f32>
+    %w = relax.match_cast %y : !relax.tensor<*, f32> -> !relax.tensor<[2], f32>
     relax.yield %c : !relax.tensor<[], i1>
   } else {
     relax.yield %c : !relax.tensor<[], i1>

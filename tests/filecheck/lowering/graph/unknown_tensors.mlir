@@ -52,3 +52,22 @@ relax.func @computed(%x: !relax.tensor<[2], f32>) -> !relax.tensor<rank 1, f32> 
   %z = relax.add %y, %y : !relax.tensor<rank 1, f32>, !relax.tensor<rank 1, f32> -> !relax.tensor<rank 1, f32>
   relax.return %z : !relax.tensor<rank 1, f32>
 }
+
+// -----
+
+// Parameters of unknown rank are objects, which are checked; so are shapes of unknown rank.
+
+// CHECK-LABEL: relax.func @shape_of(%t: !relax.object) -> !relax.object
+// CHECK:         %[[D:.*]] = relax.str "int32"
+// CHECK:         %[[T:.*]] = relax.call_pure_packed "vm.builtin.check_tensor_info"(%t, %{{.*}}, %{{.*}}, %{{.*}})
+// CHECK:         relax.call_pure_packed "vm.builtin.shape_of"(%[[T]]) : (!relax.object) -> !relax.object
+relax.func @shape_of(%t: !relax.tensor<*, i32>) -> !relax.shape<*> {
+  %0 = relax.shape_of %t : !relax.tensor<*, i32> -> !relax.shape<*>
+  relax.return %0 : !relax.shape<*>
+}
+
+// CHECK-LABEL: relax.func @passed(%s: !relax.object) -> !relax.object
+// CHECK:         relax.call_pure_packed "vm.builtin.check_shape_info"(%s, %{{.*}}, %{{.*}})
+relax.func @passed(%s: !relax.shape<*>) -> !relax.shape<*> {
+  relax.return %s : !relax.shape<*>
+}

@@ -54,3 +54,18 @@ loops.func @overlapping(%A: !tir.buffer<[1], f32>, %Y: !tir.buffer<[8], f32>) {
     loops.store %a, %Y[%i] : !tir.buffer<[8], f32>, f32
   }
 }
+
+// -----
+
+// A function that gets the buffer may write it.
+
+// CHECK-LABEL: llvm.func internal @xrelax.passed(
+// CHECK:         llvm.icmp "slt"
+// CHECK:         llvm.load %A
+loops.func @passed(%A: !tir.buffer<[1], f32>, %Y: !tir.buffer<[8], f32>) noalias {
+  loops.for %i in (0, 8) {
+    tir.call_extern "fill"(%A) : (!tir.buffer<[1], f32>) -> ()
+    %a = loops.load %A[0] : !tir.buffer<[1], f32> -> f32
+    loops.store %a, %Y[%i] : !tir.buffer<[8], f32>, f32
+  }
+}

@@ -43,3 +43,12 @@ tir.prim_func @result(%x: f32) {
 tir.prim_func @caller() {
   tir.call @caller() : () -> ()
 }
+
+// -----
+
+// CHECK: in '@part': expected 'f' to get numbers, strings and whole compact buffers, got part of a buffer as 'Y'
+tir.prim_func @part(%X: !tir.buffer<[4], f32>) {
+  %0 = tir.string "f"
+  %Y = tir.match_buffer %X[1] : !tir.buffer<[4], f32> to !tir.buffer<[2], f32>
+  %1 = tir.call_intrin "call_packed"(%0, %Y) : (!tir.handle, !tir.buffer<[2], f32>) -> i32
+}

@@ -147,3 +147,31 @@ loops.func @ragged(%N: !tir.buffer<[n], i32>, %T: !tir.buffer<[m], i32>, %K: !ti
     loops.store %u, %Y[%j, 0] : !tir.buffer<[n, 8], f32>, vector<8xf32>
   }
 }
+
+// -----
+
+// An entry that is extended to two widths has both.
+
+// CHECK-LABEL: @widths
+// CHECK:         %[[E:.*]] = loops.load %T[min(%j + 1, n - 1)]
+// CHECK-NEXT:    %[[A:.*]] = arith.extsi %[[E]] : i8 to i32
+// CHECK-NEXT:    %[[B:.*]] = arith.extsi %[[A]] : i32 to i64
+// CHECK-NEXT:    %[[C:.*]] = arith.extsi %[[E]] : i8 to i64
+// CHECK-NEXT:    arith.addi %[[B]], %[[C]] : i64
+loops.func @widths(%T: !tir.buffer<[n], i8>, %K: !tir.buffer<[m, 64], f32>, %Y: !tir.buffer<[n, 8], f32>) symbols [n, m] noalias {
+  %z = arith.constant dense<0.0> : vector<8xf32>
+  loops.for %j in (0, n) {
+    %s = loops.for %d in (0, 8) carry (%a = %z : vector<8xf32>) {
+      %t = loops.load %T[%j] : !tir.buffer<[n], i8> -> i8
+      %u = arith.extsi %t : i8 to i32
+      %v = arith.extsi %u : i32 to i64
+      %w = arith.extsi %t : i8 to i64
+      %i = arith.addi %v, %w : i64
+      %p = arith.index_cast %i : i64 to index
+      %k = loops.load %K[%p, %d * 8] : !tir.buffer<[m, 64], f32> -> vector<8xf32>
+      %b = arith.addf %a, %k : vector<8xf32>
+      loops.yield %b : vector<8xf32>
+    }
+    loops.store %s, %Y[%j, 0] : !tir.buffer<[n, 8], f32>, vector<8xf32>
+  }
+}
