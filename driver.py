@@ -39,21 +39,21 @@ def build(
 
     Without a `target` it is the one of the ``with Target(…):`` around, else "llvm". The passes
     `relax_pipeline`, by name or as `relax.get_pipeline` returns them, run first. `params` are bound
-    to parameters of "main" by name. With a `precision` of "bf16" or "f16", linear layers, matmuls
-    by a matrix and convolutions of float32 take operands of these bits and sum in float32; weights
-    are rounded once, and everything else stays in float32. With `check`
-    every pass is run against the reference evaluator on random inputs, and CheckError names the
-    first one that changes a result; for the module of a ``tir.Schedule`` that starts at the module
-    before, with the primitives.
-    `exec_mode` may be "compiled" or TVM's "bytecode", and always means native code. Into the folder
-    `dump_schedules` goes a script for each kernel, NAME.py, with its default schedule. Raises
-    Diagnostic, PassFailedException or ValueError with one line where it cannot be compiled.
+    to parameters of "main" by name.
+
+    With a `precision` of "bf16" or "f16", linear layers, matmuls by a matrix and convolutions of
+    float32 take operands of these bits and sum in float32; weights are rounded once, and everything
+    else stays in float32. With `check` every pass is run against the reference evaluator on random
+    inputs, and CheckError names the first one that changes a result; for the module of a
+    ``tir.Schedule`` that starts at the module before, with the primitives. `exec_mode` may be
+    "compiled" or TVM's "bytecode", and always means native code. Into the folder `dump_schedules`
+    goes a script for each kernel, NAME.py, with its default schedule.
+
+    Raises Diagnostic, PassFailedException or ValueError with one line where it cannot be compiled.
     """
     if exec_mode not in ("compiled", "bytecode"):
         raise ValueError(f"expected exec_mode 'compiled' or 'bytecode', got '{exec_mode}'")
-    if precision not in _PRECISIONS:
-        expected = ", ".join(f"'{p}'" for p in _PRECISIONS)
-        raise ValueError(f"expected precision {expected}, got '{precision}'")
+    dtype = _contraction_dtype(precision)
     from .backend.target import Target
 
     module, resolved = module_of(mod), Target(target or Target.current() or HOST)
@@ -63,7 +63,7 @@ def build(
         before = [(name, _bound(step, params)) for name, step in before]
     if relax_pipeline is not None:
         module = _transformed(module, relax_pipeline)
-    if (dtype := _PRECISIONS[precision]) is not None:
+    if dtype is not None:
         module = module.clone()
         module.attributes[PRECISION] = StringAttr(dtype)
     executable = with_deep_stack(module, lambda: _compile(module, resolved))
@@ -75,6 +75,14 @@ def build(
     if check:
         check_module(module, executable, str(resolved), before)
     return executable
+
+
+def _contraction_dtype(precision: str) -> str | None:
+    """The dtype that operands of contractions are rounded to, if any."""
+    if precision not in _PRECISIONS:
+        expected = ", ".join(f"'{p}'" for p in _PRECISIONS)
+        raise ValueError(f"expected precision {expected}, got '{precision}'")
+    return _PRECISIONS[precision]
 
 
 def inspect_with(executable: Executable, module: ModuleOp, target: Target) -> None:

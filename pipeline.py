@@ -1,6 +1,7 @@
 """The stages of the compiler and the passes that lead from one to the next, in order.
 
-`xrelax-opt --emit`, `mod.show(stage=…)`, the README's picture and the tests follow this list.
+`xrelax-opt --emit`, `mod.show(stage=…)`, the picture in `docs/architecture.md` and the tests follow
+this list.
 """
 
 from __future__ import annotations
@@ -30,9 +31,9 @@ PASSES: dict[str, str] = {
     ),
     "attach-global-symbol": ".lowering.graph.attach_global_symbol:AttachGlobalSymbolPass",
     "block-sums": ".lowering.loops.block_sums:BlockSumsPass",
+    "bundle-model-params": ".lowering.graph.bundle_model_params:BundleModelParamsPass",
     "call-tir-rewrite": ".lowering.graph.call_tir_rewrite:CallTIRRewritePass",
     "canonicalize-bindings": ".lowering.graph.canonicalize_bindings:CanonicalizeBindingsPass",
-    "bundle-model-params": ".lowering.graph.bundle_model_params:BundleModelParamsPass",
     "combine-parallel-matmul": (
         ".lowering.graph.combine_parallel_matmul:CombineParallelMatmulPass"
     ),
@@ -42,8 +43,8 @@ PASSES: dict[str, str] = {
     "convert-layout": ".lowering.graph.convert_layout:ConvertLayoutPass",
     "convert-relax-to-rt": ".lowering.runtime.relax_to_rt:RelaxToRTPass",
     "convert-tir-to-loops": ".lowering.loops.tir_to_loops:TIRToLoopsPass",
-    "convert-to-llvm": ".lowering.llvm.convert:ConvertToLLVMPass",
     "convert-to-dataflow": ".lowering.graph.convert_to_dataflow:ConvertToDataflowPass",
+    "convert-to-llvm": ".lowering.llvm.convert:ConvertToLLVMPass",
     "cse-loops": ".lowering.loops.cse_loops:CSELoopsPass",
     "dead-code-elimination": ".lowering.graph.dead_code:DeadCodeEliminationPass",
     "decompose-ops-for-inference": (
@@ -56,9 +57,11 @@ PASSES: dict[str, str] = {
         ".lowering.graph.eliminate_common_subexpr:EliminateCommonSubexprPass"
     ),
     "expand-matmul-of-sum": ".lowering.graph.expand_matmul_of_sum:ExpandMatmulOfSumPass",
-    "flatten-norms": ".lowering.graph.flatten_norms:FlattenNormsPass",
     "expand-tuple-arguments": (".lowering.graph.expand_tuple_arguments:ExpandTupleArgumentsPass"),
+    "flatten-norms": ".lowering.graph.flatten_norms:FlattenNormsPass",
     "fold-constant": ".lowering.graph.fold_constant:FoldConstantPass",
+    "fold-permute-dims": ".lowering.graph.fold_permutations:FoldPermuteDimsPass",
+    "fold-scale-axis": ".lowering.graph.fold_scale_axis:FoldScaleAxisPass",
     "fuse-ops": ".lowering.graph.fuse_ops:FuseOpsPass",
     "fuse-ops-by-pattern": ".lowering.graph.fuse_ops_by_pattern:FuseOpsByPatternPass",
     "fuse-tir": ".lowering.graph.fuse_tir:FuseTIRPass",
@@ -66,20 +69,20 @@ PASSES: dict[str, str] = {
     "gradient": ".lowering.graph.gradient:GradientPass",
     "hoist-invariants": ".lowering.loops.hoist_invariants:HoistInvariantsPass",
     "hoist-to-load": ".lowering.runtime.hoist_to_load:HoistToLoadPass",
-    "kill-after-last-use": ".lowering.runtime.kill_after_last_use:KillAfterLastUsePass",
     "inline-private-functions": (
         ".lowering.graph.inline_private_functions:InlinePrivateFunctionsPass"
     ),
     "inline-producers": ".lowering.schedule.inline_producers:InlineProducersPass",
+    "kill-after-last-use": ".lowering.runtime.kill_after_last_use:KillAfterLastUsePass",
     "lambda-lift": ".lowering.graph.lambda_lift:LambdaLiftPass",
     "lazy-get-input": ".lowering.graph.lazy_params:LazyGetInputPass",
     "lazy-set-output": ".lowering.graph.lazy_params:LazySetOutputPass",
+    "legalize-ops": ".lowering.graph.legalize_ops:LegalizeOpsPass",
     "lift-transform-params": ".lowering.graph.lift_transform_params:LiftTransformParamsPass",
     "lift-workspace": ".lowering.runtime.lift_workspace:LiftWorkspacePass",
-    "legalize-ops": ".lowering.graph.legalize_ops:LegalizeOpsPass",
     "lower-alloc-tensor": ".lowering.runtime.lower_alloc_tensor:LowerAllocTensorPass",
-    "lower-prims": ".lowering.graph.lower_prims:LowerPrimsPass",
     "lower-multi-reduction": ".lowering.loops.lower_multi_reduction:LowerMultiReductionPass",
+    "lower-prims": ".lowering.graph.lower_prims:LowerPrimsPass",
     "merge-composite-functions": (
         ".lowering.graph.merge_composite_functions:MergeCompositeFunctionsPass"
     ),
@@ -123,12 +126,10 @@ PASSES: dict[str, str] = {
     "to-non-dataflow": ".lowering.graph.to_non_dataflow:ToNonDataflowPass",
     "topological-sort": ".lowering.graph.topological_sort:TopologicalSortPass",
     "unroll-loops": ".lowering.loops.unroll_loops:UnrollLoopsPass",
+    "use-attention": ".lowering.graph.attention:UseAttentionPass",
     "use-dot-products": ".lowering.graph.dot_products:UseDotProductsPass",
     "use-matrix-products": ".lowering.loops.matrix_products:UseMatrixProductsPass",
-    "use-attention": ".lowering.graph.attention:UseAttentionPass",
-    "fold-scale-axis": ".lowering.graph.fold_scale_axis:FoldScaleAxisPass",
     "use-silu": ".lowering.graph.use_silu:UseSiluPass",
-    "fold-permute-dims": ".lowering.graph.fold_permutations:FoldPermuteDimsPass",
     "use-winograd": ".lowering.graph.winograd:UseWinogradPass",
     "vectorize-loops": ".lowering.loops.vectorize_loops:VectorizeLoopsPass",
 }

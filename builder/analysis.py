@@ -21,7 +21,7 @@ from ..ir.blocks import (
     is_binding,
 )
 from ..ir.buffers import Buffer
-from ..ir.call_parts import GlobalVar
+from ..ir.callees import GlobalVar
 from ..ir.expr import Expr, Var, view
 from ..ir.function import Function
 from ..ir.module import IRModule

@@ -14,7 +14,8 @@ from ..dialects import relax
 from ..dialects.diagnostics import BuilderError
 from ..ir.base_function import BaseFunc
 from ..ir.blocks import Binding, DataflowBlock, MatchCast, SeqExpr
-from ..ir.call_parts import ExternFunc, GlobalVar, with_operands
+from ..ir.call_parts import with_operands
+from ..ir.callees import ExternFunc, GlobalVar
 from ..ir.expr import Expr, Var, expression, view
 from ..ir.module import IRModule
 from ..ir.operators import to_value

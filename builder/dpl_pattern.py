@@ -11,9 +11,10 @@ from xdsl.pattern_rewriter import RewritePattern
 from ..dialects import relax
 from ..dialects.dims import dims_of
 from ..dialects.sym import exprs_of
-from ..ir.call_parts import ExternFunc, GlobalVar, Op
+from ..ir.callees import ExternFunc, GlobalVar
 from ..ir.expr import Expr, Tuple, expression, view
 from ..ir.function import Function
+from ..ir.op import Op
 from ..ir.operators import to_value
 from ..ir.struct_info import shape_of, to_type
 from ..lowering.graph import dataflow_pattern as core

@@ -10,7 +10,7 @@ from xdsl.ir import Operation
 from ..dialects import relax, tir
 from ..dialects.diagnostics import verify
 from ..ir.base_function import BaseFunc
-from ..ir.call_parts import GlobalVar
+from ..ir.callees import GlobalVar
 from ..ir.detached import copy_values
 from ..ir.equality import structural_equal
 from ..ir.function import function_view

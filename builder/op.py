@@ -16,11 +16,14 @@ from xdsl.ir import Attribute
 
 from ..dialects.diagnostics import suggestion
 from ..dialects.relax import OPERATORS
-from ..ir.call_parts import ExternFunc, GlobalVar, Op
-from ..ir.calls import Call, inplace_call, kernel_call, output_type
-from ..ir.calls import loop as loop_op
-from ..ir.expr import Constant, Expr, PrimValue, apply_operator, expression
+from ..ir.call_ops import inplace_call, kernel_call, output_type
+from ..ir.call_ops import loop as loop_op
+from ..ir.callees import ExternFunc, GlobalVar
+from ..ir.calls import Call
+from ..ir.expr import Constant, Expr, apply_operator, expression
 from ..ir.gradients import register_gradient
+from ..ir.op import Op
+from ..ir.shapes import PrimValue
 from ..ir.strings import StringImm
 from ..ir.struct_info import ObjectStructInfo
 from ..te.expr import PrimExpr

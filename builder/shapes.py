@@ -15,8 +15,9 @@ from ..dialects.relax import (
     TensorToShapeOp,
     TensorType,
 )
-from ..ir.expr import Expr, ShapeExpr, expression
+from ..ir.expr import Expr, expression
 from ..ir.operators import to_value
+from ..ir.shapes import ShapeExpr
 from ..ir.struct_info import to_type
 from ..te import const as number
 from ..te.expr import PrimExpr

@@ -14,19 +14,20 @@ from ..ir.blocks import (
     SeqExpr,
     VarBinding,
 )
-from ..ir.call_parts import Arguments, ExternFunc, GlobalVar, Op
+from ..ir.call_parts import Arguments
+from ..ir.callees import ExternFunc, GlobalVar
 from ..ir.calls import Call
 from ..ir.expr import (
     Constant,
     DataflowVar,
     Expr,
-    PrimValue,
-    ShapeExpr,
     Tuple,
     TupleGetItem,
     Var,
 )
 from ..ir.function import Function, LocalFunction
+from ..ir.op import Op
+from ..ir.shapes import PrimValue, ShapeExpr
 from ..ir.strings import StringImm
 
 _METHODS: dict[type[Any], str] = {

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from ..name_lookup import known, resolve
-from . import calls as calls  # what shows calls, where `expr.view` meets one
+from . import calls as calls  # these show operations, where `expr.view` meets them
+from . import shapes as shapes
+from . import strings as strings
 
 
 def __getattr__(name: str) -> Any:

@@ -15,7 +15,7 @@ from ..display.rich import displayed
 from ..display.show import show_code
 from ..lowering.functions import is_private, unique_name
 from .base_function import BaseFunc, History
-from .call_parts import GlobalVar
+from .callees import GlobalVar
 from .function import function_view
 
 

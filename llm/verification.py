@@ -4,29 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-
-from .pages import CachedSequence, PagePool
+from .cached_model import CachedModel
+from .pages import CachedSequence
 from .sampling import Sampler
-
-
-class Model(Protocol):
-    """What a step needs of a `LanguageModel`."""
-
-    pool: PagePool
-
-    def decode(
-        self, sequences: Sequence[CachedSequence], tokens: Sequence[int]
-    ) -> NDArray[np.float32]:
-        """Append a token to each sequence; returns the logits (tokens, vocabulary)."""
-        ...
-
-    def choose(self, logits: NDArray[np.float32], samplers: Sequence[Sampler]) -> list[int]:
-        """The next token of each text."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -44,7 +25,7 @@ class Row:
         return [self.token, *self.guessed]
 
 
-def verified(model: Model, rows: Sequence[Row]) -> list[list[int]]:
+def verified(model: CachedModel, rows: Sequence[Row]) -> list[list[int]]:
     """Append tokens to sequences; returns the tokens that follow each, at least one.
 
     These are what the model chooses after the token, and after every guess that is what it chose.

@@ -30,8 +30,8 @@ from ..dialects import relax
 from ..dialects.relax.operators.convolution import ForwardConvolutionOp
 from ..dialects.relax.operators.linear_algebra import LinearOp
 from ..lowering.functions import functions_by_name
-from ..lowering.graph.fold_constant import known_array
 from ..lowering.graph.graph_builder import GraphBuilder, dims_of, replace_result
+from ..lowering.graph.known_values import known_array
 from ..lowering.graph.layers import Layer, is_layer
 
 LEVELS = 255

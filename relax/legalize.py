@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ..builder.mutator import PyExprMutator
-from ..ir.call_parts import Op
 from ..ir.calls import Call
 from ..ir.function import Function
 from ..ir.module import IRModule
+from ..ir.op import Op
 from ..ir.transform import Pass, PassContext, PassInfo, apply_in_place
 from ..lowering.graph.legalize_ops import LegalizeOpsPass
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from ..dialects.dtypes import DTYPES
 from ..dialects.relax import OPERATORS
-from ..ir.call_parts import SPECIAL
 from ..ir.expr import Constant, apply_operator
+from ..ir.op import SPECIAL
 from ..ir.struct_info import AnyStructInfo, struct_info, to_type
 from ..name_lookup import resolve
 from ..te import var

@@ -29,7 +29,8 @@ from xdsl.traits import EffectInstance, MemoryEffect, Pure, is_side_effect_free
 from xdsl.utils.exceptions import VerifyException
 
 from ..irdl import AllocatesResult, IRDLOperation, irdl_op_definition
-from ..parameters import FunctionOp, parse_parameters, print_parameters
+from ..parameters import FunctionOp
+from .function_text import parse_function, print_function
 from .type_relations import says_less
 from .types import FuncType
 from .values import MatchCastOp
@@ -127,23 +128,13 @@ class LocalFuncOp(GraphFunctionOp):
     @classmethod
     def parse(cls, parser: Parser) -> LocalFuncOp:
         impure = parser.parse_optional_keyword("impure") is not None
-        name = parser.parse_symbol_name().data
-        args, names = parse_parameters(parser)
-        parser.parse_punctuation("->")
-        result_type = parser.parse_type()
-        attrs = parser.parse_optional_attr_dict_with_keyword()
-        return LocalFuncOp(name, names, result_type, parser.parse_region(args), impure, attrs)
+        name, names, result_type, body, attrs = parse_function(parser)
+        return LocalFuncOp(name, names, result_type, body, impure, attrs)
 
     def print(self, printer: Printer) -> None:
         printer.print_string(" impure " if self.result.type.impure else " ")
-        print_parameters(printer, self.func_name.data, self.params, self.names)
-        printer.print_string(" -> ")
-        printer.print_attribute(self.result.type.result)
-        if self.attrs is not None and self.attrs.data:
-            printer.print_string(" attributes ")
-            printer.print_attribute(self.attrs)
-        printer.print_string(" ")
-        printer.print_region(self.body, print_entry_block_args=False, print_empty_block=False)
+        name, type_ = self.func_name.data, self.result.type
+        print_function(printer, name, self.names, type_.result, self.body, self.attrs)
 
 
 @irdl_op_definition

@@ -34,9 +34,9 @@ from xdsl.traits import (
 from xdsl.utils.exceptions import VerifyException
 
 from ..irdl import AllocatesResult, IRDLOperation, irdl_op_definition
-from ..parameters import parse_parameters, print_parameters
 from .closure import GraphFunctionOp, LocalFuncOp, is_pure, verify_pure
 from .control import IfOp
+from .function_text import parse_function, print_function
 from .symbols import determined_symbols, undeclared_symbol
 from .type_relations import says_less
 from .types import type_symbols
@@ -161,24 +161,14 @@ class FuncOp(GraphFunctionOp):
     def parse(cls, parser: Parser) -> FuncOp:
         private = parser.parse_optional_keyword("private") is not None
         impure = parser.parse_optional_keyword("impure") is not None
-        name = parser.parse_symbol_name().data
-        args, names = parse_parameters(parser)
-        parser.parse_punctuation("->")
-        result_type = parser.parse_type()
-        attrs = parser.parse_optional_attr_dict_with_keyword()
-        return FuncOp(name, names, result_type, parser.parse_region(args), impure, private, attrs)
+        name, names, result_type, body, attrs = parse_function(parser)
+        return FuncOp(name, names, result_type, body, impure, private, attrs)
 
     def print(self, printer: Printer) -> None:
         printer.print_string(" private" if self.private is not None else "")
         printer.print_string(" impure " if self.impure is not None else " ")
-        print_parameters(printer, self.sym_name.data, self.params, self.names)
-        printer.print_string(" -> ")
-        printer.print_attribute(self.result_type)
-        if self.attrs is not None and self.attrs.data:
-            printer.print_string(" attributes ")
-            printer.print_attribute(self.attrs)
-        printer.print_string(" ")
-        printer.print_region(self.body, print_entry_block_args=False, print_empty_block=False)
+        name = self.sym_name.data
+        print_function(printer, name, self.names, self.result_type, self.body, self.attrs)
 
 
 @irdl_op_definition

@@ -57,7 +57,7 @@ def verify_dense(graph: fx.Graph) -> None:
     """Raise UnsupportedError for sparse tensors, on which decompositions may abort."""
     sparse = [n for n in graph.nodes if is_sparse(n.meta.get("val"))]
     problems = [
-        Problem(_kind(node), node.name, place(node), "a sparse tensor", "use to_dense() before")
+        Problem(kind_of(node), node.name, place(node), "a sparse tensor", "use to_dense() before")
         for node in sparse
         if not any(n in sparse for n in node.all_input_nodes)
     ]
@@ -65,7 +65,8 @@ def verify_dense(graph: fx.Graph) -> None:
         raise UnsupportedError(problems)
 
 
-def _kind(node: fx.Node) -> str:
+def kind_of(node: fx.Node) -> str:
+    """What problems call a node: its operator, or "input"."""
     return "input" if node.op == "placeholder" else overload_name(node.target)
 
 

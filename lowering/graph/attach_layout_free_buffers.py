@@ -32,7 +32,7 @@ from ...dialects import relax, tir
 from ...dialects.tir.func import LAYOUT_FREE
 from ..functions import functions_by_name, graph_functions, is_private, unique_name
 from .compile_time import num_input
-from .fold_constant import is_computed_from_constants
+from .known_values import is_computed_from_constants
 from .written import Written, written_values
 
 

@@ -16,7 +16,7 @@ from ...dialects.relax.operators.elementwise import AddOp, DivideOp, MultiplyOp
 from ...dialects.relax.operators.linear_algebra import MatmulOp
 from ...dialects.relax.operators.patterns import TrilOp, TriuOp
 from ...dialects.relax.operators.selection import WhereOp
-from .fold_constant import known_numbers
+from .known_values import known_numbers
 
 HIDDEN = -1e30
 """A product with at most this added is the same for all keys, and has no weight beside others."""

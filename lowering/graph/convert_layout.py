@@ -50,8 +50,9 @@ from ...dialects.relax.operators.words import PackWordsOp
 from ..functions import graph_functions
 from .desired_layouts import convert_to
 from .flattened import flatten_last
-from .fold_constant import FoldTupleField, is_computed_from_constants
+from .fold_constant import FoldTupleField
 from .graph_builder import dims_of
+from .known_values import is_computed_from_constants
 from .written import Written, touches, written_values
 
 FUNCTIONS_OF_ELEMENTS = (ElementFunctionOp, BinaryElementwiseOp, AstypeOp, ClipOp)

@@ -47,7 +47,7 @@ from ...dialects.relax.operators.elementwise import AddOp
 from ...dialects.relax.operators.layouts import has_plain_layouts
 from ...dialects.relax.operators.markers import GradientMarkerOp
 from .decompose_norms import chosen_functions, decompose_norms
-from .fold_constant import is_computed_from_constants
+from .known_values import is_computed_from_constants
 from .written import Written, touches, written_values
 
 

@@ -23,6 +23,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from ...dialects import relax
 from ..functions import graph_functions, private_calls, unique_name
 from .canonicalize_bindings import canonicalize_bindings
+from .values import tuple_fields
 
 
 def expand_tuple_arguments(func: relax.FuncOp, calls: Sequence[relax.CallOp]) -> None:
@@ -50,25 +51,11 @@ def _first_tuple(func: relax.FuncOp) -> int | None:
 
 def _expand_call(call: relax.CallOp) -> None:
     made: list[Operation] = []
-    args = [field for arg in call.args for field in _fields(arg, made)]
+    args = [field for arg in call.args for field in tuple_fields(arg, made)]
     new = relax.CallOp(call.callee_name, args, call.result.type)
     new.location, new.result.name_hint = call.location, call.result.name_hint
     Rewriter.insert_op(made, InsertPoint.before(call))
     Rewriter.replace_op(call, new)
-
-
-def _fields(value: SSAValue, made: list[Operation]) -> list[SSAValue]:
-    """The values of a tuple that are no tuples; operations added to `made` extract them."""
-    if not isinstance(value.type, TupleType):
-        return [value]
-    if isinstance(owner := value.owner, relax.TupleOp):
-        return [field for part in owner.fields for field in _fields(part, made)]
-    found: list[SSAValue] = []
-    for index in range(len(value.type.types.data)):
-        item = relax.TupleGetItemOp(value, index)
-        made.append(item)
-        found += _fields(item.result, made)
-    return found
 
 
 @dataclass(frozen=True)

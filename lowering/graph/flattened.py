@@ -26,7 +26,7 @@ from ...dialects.relax.operators.base import OperatorOp
 from ...dialects.relax.operators.linear_algebra import MatmulOp
 from ...dialects.relax.operators.manipulation import PermuteDimsOp
 from ...dialects.relax.operators.reshaping import ReshapeOp, ReshapingOp, product
-from .fold_constant import is_computed_from_constants
+from .known_values import is_computed_from_constants
 from .written import Written, touches
 
 

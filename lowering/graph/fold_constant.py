@@ -21,16 +21,16 @@ folded. What dataflow blocks then output of constants is read where it is used.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from math import prod
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, TupleType
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import (
     PatternRewriter,
@@ -42,84 +42,16 @@ from xdsl.rewriter import Rewriter
 
 from ...dialects import relax
 from ...dialects.relax.constant import storage_dtype
-from ...dialects.relax.operators.base import evaluated
 from ...dialects.relax.operators.conversion import AstypeOp
 from ...dialects.relax.types import tensors_in
-from ...dialects.sym import expr_symbols
-from ...runtime.dtype import bfloat16_to_float32, to_bfloat16
 from ..functions import functions_by_name, graph_functions
 from ..sizes import LARGEST_FOLDED, are_worth_keeping, known_bytes
 from .dead_code import trim_outputs
+from .known_values import evaluate_operator
 from .written import Written, touches, written_values
 
 LARGEST_CREATED = 1024
 """The most elements of a tensor without operands that is folded with kernels."""
-
-_PURE = (relax.ConstantOp, relax.OperatorOp, relax.CallTIROp, relax.TupleGetItemOp)
-
-
-def is_computed_from_constants(value: SSAValue, written: Written = frozenset()) -> bool:
-    """Whether a value is a constant, or computed from constants by pure operators and kernels.
-
-    Values that calls may write are not constants.
-    """
-    waiting, seen = [value], set[SSAValue]()
-    while waiting:
-        current = waiting.pop()
-        owner = current.owner
-        if not isinstance(owner, _PURE) or current in written:
-            return False
-        seen.add(current)
-        waiting += [o for o in owner.operands if o not in seen]
-    return True
-
-
-def known_array(value: SSAValue, largest: int | None = LARGEST_FOLDED) -> NDArray[Any] | None:
-    """What a value that is computed from constants by operators holds; `None` for other values.
-
-    So it is if it, or a value that it is computed from, has more than `largest` bytes. An array of
-    bfloat16 is one of its bits: see `known_numbers`.
-    """
-    if not is_computed_from_constants(value):
-        return None
-    known: dict[SSAValue, NDArray[Any]] = {}  # values may have many uses
-    waiting = [value]
-    while waiting:
-        op = waiting[-1].owner
-        missing = [o for o in op.operands if o not in known] if isinstance(op, Operation) else []
-        if missing:
-            waiting += missing
-            continue
-        current = waiting.pop()
-        if current not in known:
-            array = _evaluated(current, known, largest)
-            if array is None:
-                return None
-            known[current] = array
-    return known[value]
-
-
-def known_numbers(value: SSAValue, largest: int | None = LARGEST_FOLDED) -> NDArray[Any] | None:
-    """The array of `known_array`, of bfloat16 in float32."""
-    found = known_array(value, largest)
-    assert isinstance(value.type, relax.TensorType)
-    return None if found is None else _loaded(found, value.type.dtype or "")
-
-
-def _evaluated(
-    value: SSAValue, known: Mapping[SSAValue, NDArray[Any]], largest: int | None
-) -> NDArray[Any] | None:
-    """The numbers of a constant, or of the result of an operator of known operands."""
-    op = value.owner
-    if isinstance(op, relax.ConstantOp):
-        return op.value.data.array
-    size = known_bytes([value])
-    if not isinstance(op, relax.OperatorOp) or _is_tuple(op) or size is None:
-        return None
-    if largest is not None and size > largest:
-        return None
-    found = _evaluate(op, [known[o] for o in op.operands])
-    return None if found is None else found[0]
 
 
 class FoldTupleField(RewritePattern):
@@ -165,7 +97,8 @@ class FoldOperator(RewritePattern):
         given = [a for a in arrays if a is not None]
         if len(given) < len(owners) or not _is_worth_it(op) or self._is_large(op):
             return
-        folded = _evaluate(op, given) if isinstance(op, relax.OperatorOp) else self._run(op, given)
+        is_operator = isinstance(op, relax.OperatorOp)
+        folded = evaluate_operator(op, given) if is_operator else self._run(op, given)
         if folded is None:
             return
         pairs = zip(folded, tensors_in(op.result.type), strict=True)
@@ -174,7 +107,8 @@ class FoldOperator(RewritePattern):
         ]
         for constant in constants:
             constant.location = op.location
-        whole = [relax.TupleOp([c.result for c in constants])] if _is_tuple(op) else []
+        is_tuple = isinstance(op.result.type, TupleType)
+        whole = [relax.TupleOp([c.result for c in constants])] if is_tuple else []
         rewriter.replace(op, [*constants, *whole])
         self.made.update(constants)
         for owner in self.made.intersection(owners):
@@ -210,50 +144,12 @@ class FoldOperator(RewritePattern):
         return found[len(arrays) :]
 
 
-def _is_tuple(op: relax.OperatorOp | relax.CallTIROp) -> bool:
-    return isinstance(op.result.type, TupleType)
-
-
 def _is_worth_it(op: relax.OperatorOp | relax.CallTIROp) -> bool:
     """Whether results have static shapes and are not much larger than the operands."""
     made = known_bytes([op.result])
     if made is None or made > LARGEST_FOLDED:
         return False
     return are_worth_keeping([op.result], op.operands)
-
-
-def _evaluate(op: relax.OperatorOp, arrays: Sequence[NDArray[Any]]) -> list[NDArray[Any]] | None:
-    """The results by the operator's reference; None if it does not support these values.
-
-    Arrays are as tensors are stored, and may be views of the operands. Attributes of symbolic
-    sizes have no value yet.
-    """
-    if any(expr_symbols(p) for p in op.properties.values()):
-        return None
-    attributes = evaluated(op.attribute_values(), lambda e: e.constant)
-    operands = [t for o in op.operands for t in tensors_in(o.type)]
-    values = [_loaded(a, t.dtype or "") for a, t in zip(arrays, operands, strict=True)]
-    try:
-        with np.errstate(all="ignore"):
-            found: Any = op.reference(values, attributes)
-    # The program reports these when it gets there.
-    except (IndexError, np.linalg.LinAlgError):
-        return None
-    fields = cast("Sequence[Any]", found) if _is_tuple(op) else [found]
-    types = tensors_in(op.result.type)
-    return [_stored(np.asarray(f), t.dtype or "") for f, t in zip(fields, types, strict=True)]
-
-
-def _loaded(array: NDArray[Any], dtype: str) -> NDArray[Any]:
-    return bfloat16_to_float32(array) if dtype == "bfloat16" else array
-
-
-def _stored(values: NDArray[Any], dtype: str) -> NDArray[Any]:
-    """Values rounded to a dtype."""
-    with np.errstate(all="ignore"):
-        if dtype == "bfloat16":
-            return to_bfloat16(values)
-        return np.asarray(values, storage_dtype(dtype))
 
 
 def _owned(array: NDArray[Any], others: Sequence[NDArray[Any]]) -> NDArray[Any]:

@@ -45,6 +45,7 @@ from ..schedule.inline_producers import inline_producers
 from ..verify_calls import unify_call
 from .fuse_ops import is_primitive
 from .fusion_kernel import FusedKernel, NotAKernel, fused_kernel
+from .values import tuple_fields
 from .widen_arithmetic import widen_arithmetic
 
 
@@ -91,7 +92,7 @@ def _call_kernel(call: relax.CallOp, kernel: FusedKernel, functions: dict[str, O
     args: list[SSAValue] = []
     for arg in call.args:
         if not isinstance(arg.type, relax.ShapeType):
-            args += _tensors(arg, new)
+            args += tuple_fields(arg, new)
     args = [a for position, a in enumerate(args) if position not in kernel.unused]
     for constant in kernel.constants:
         copy = constant.clone()
@@ -113,18 +114,6 @@ def _call_kernel(call: relax.CallOp, kernel: FusedKernel, functions: dict[str, O
         if op.results[0].first_use is None:
             op.detach()
             op.erase()
-
-
-def _tensors(value: SSAValue, new: list[Operation]) -> list[SSAValue]:
-    """A tensor, or the tensors of a tuple, which operations added to `new` extract."""
-    if not isinstance(value.type, TupleType):
-        return [value]
-    found: list[SSAValue] = []
-    for position in range(len(value.type.types.data)):
-        item = relax.TupleGetItemOp(value, position)
-        new.append(item)
-        found += _tensors(item.result, new)
-    return found
 
 
 def _remove_unused(module: ModuleOp, before: set[str]) -> None:

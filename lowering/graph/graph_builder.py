@@ -13,7 +13,7 @@ from xdsl.rewriter import Rewriter
 from ...dialects import relax
 from ...dialects.int_expr import ONE, IntExpr
 from ...dialects.relax.operators import OPERATORS
-from .fold_constant import known_array
+from .known_values import known_array
 
 
 @dataclass

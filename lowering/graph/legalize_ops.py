@@ -43,8 +43,8 @@ from ..schedule.blocks import blocks_in
 from ..schedule.inline import inline_blocks
 from ..scope import locate
 from .data_sizes import is_sized_by_data
-from .fold_constant import known_array
 from .kernel_inputs import Input, infers_same_result, input_of, opaque_dims, scalar_of, tensor_for
+from .known_values import known_array
 
 Key: TypeAlias = tuple[str, tuple[Input, ...], tuple[tuple[str, Attribute], ...]]
 

@@ -14,8 +14,8 @@ from ...dialects.relax.operators.conversion import AstypeOp
 from ...dialects.relax.operators.elementwise import SubtractOp
 from ...dialects.relax.operators.quantization import DequantizeOp
 from ...dialects.relax.operators.words import numbers_in_word
-from .fold_constant import is_computed_from_constants, known_array
 from .graph_builder import GraphBuilder, dtype_of
+from .known_values import is_computed_from_constants, known_array
 
 HALF = 128
 """What a byte is more as unsigned than as signed with its highest bit flipped."""

@@ -25,7 +25,7 @@ from xdsl.pattern_rewriter import PatternRewriter, PatternRewriteWalker, Rewrite
 from ...dialects.relax.operators.convolution import ForwardConvolutionOp
 from ...dialects.relax.operators.layouts import has_plain_layouts
 from ...dialects.relax.operators.manipulation import PermuteDimsOp
-from .fold_constant import is_computed_from_constants
+from .known_values import is_computed_from_constants
 
 
 class PackWeight(RewritePattern):

@@ -35,8 +35,8 @@ from ...dialects.relax.operators.quantization import DequantizeOp, QuantizeOp
 from ...dialects.relax.operators.reshaping import ReshapingOp
 from ...dialects.relax.operators.slicing import StridedSliceOp
 from ..functions import graph_functions
-from .fold_constant import known_array
 from .graph_builder import GraphBuilder, dims_of, dtype_of, replace_result
+from .known_values import known_array
 from .written import Written, touches, written_values
 
 _MOVING = (ReshapingOp, PermuteDimsOp, MovingOp, StridedSliceOp, SplitOp, ConcatOp, MaxPoolOp)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from xdsl.dialects.builtin import TupleType
 from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
 
 from ...dialects import relax
@@ -47,3 +48,17 @@ def returned_fields(func: relax.FuncOp) -> list[SSAValue]:
     """The values that a function returns: one, or the fields of a tuple that it ends with."""
     owner = func.returned.owner
     return list(owner.fields) if isinstance(owner, relax.TupleOp) else [func.returned]
+
+
+def tuple_fields(value: SSAValue, made: list[Operation]) -> list[SSAValue]:
+    """The values of a tuple that are no tuples; operations added to `made` extract them."""
+    if not isinstance(value.type, TupleType):
+        return [value]
+    if isinstance(owner := value.owner, relax.TupleOp):
+        return [field for part in owner.fields for field in tuple_fields(part, made)]
+    found: list[SSAValue] = []
+    for index in range(len(value.type.types.data)):
+        item = relax.TupleGetItemOp(value, index)
+        made.append(item)
+        found += tuple_fields(item.result, made)
+    return found

@@ -31,8 +31,8 @@ from ...dialects.relax.operators.winograd import TAPS
 from ...dialects.relax.operators.words import numbers_in_word
 from ..functions import graph_functions
 from ..schedule.rules.winograd_cost import Blocking, Convolution
-from .fold_constant import is_computed_from_constants
 from .graph_builder import GraphBuilder, dtype_of, replace_result
+from .known_values import is_computed_from_constants
 from .written import Written, touches, written_values
 
 

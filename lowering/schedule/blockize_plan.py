@@ -9,11 +9,11 @@ from xdsl.ir import Operation
 
 from ...dialects import tir
 from ...dialects.int_expr import ONE, ZERO, Arg, Atom, IntExpr
-from ...dialects.nesting import ancestors, operations_in
+from ...dialects.nesting import operations_in
 from ...dialects.sym import Values, exprs_of
 from ..analysis.iter_map import is_bijective, used_in
 from ..scope import Bound
-from .blocks import ScheduleError
+from .blocks import ScheduleError, loops_up_to
 from .loop_checks import loop_text
 from .reduction_checks import verify_starts_once
 
@@ -58,7 +58,7 @@ def divide_block(
 
     Raises ScheduleError where that is not possible.
     """
-    loops = _loops_inside(block, statements)
+    loops = loops_up_to(block, statements)
     extents: dict[Atom, IntExpr] = {}
     for loop in loops:
         if loop.min.data != ZERO or loop.operands_:
@@ -97,19 +97,6 @@ def verify_init(divided: DividedBlock) -> None:
             f"expected the initialization of block '{divided.name}' to use only its spatial axes",
             block,
         )
-
-
-def _loops_inside(block: tir.BlockOp, statements: Sequence[Operation]) -> list[tir.ForOp]:
-    loops: list[tir.ForOp] = []
-    for op in ancestors(block) if block not in statements else ():
-        if not isinstance(op, tir.ForOp):
-            raise ScheduleError(
-                f"expected block '{block.block_name.data}' to be nested in loops only", block
-            )
-        loops.insert(0, op)
-        if op in statements:
-            break
-    return loops
 
 
 def _divide_axis(

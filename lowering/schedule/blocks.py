@@ -106,6 +106,23 @@ def loops_between(block: tir.BlockOp, loop: tir.ForOp) -> list[tir.ForOp]:
     return [op for op in loops_around(block) if loop in ancestors(op)]
 
 
+def loops_up_to(block: tir.BlockOp, parts: Sequence[Operation]) -> list[tir.ForOp]:
+    """The loops around a block up to the one among `parts`, outermost first.
+
+    Raises ScheduleError where something else is around the block.
+    """
+    loops: list[tir.ForOp] = []
+    for op in ancestors(block) if block not in parts else ():
+        if not isinstance(op, tir.ForOp):
+            raise ScheduleError(
+                f"expected block '{block.block_name.data}' to be nested in loops only", block
+            )
+        loops.insert(0, op)
+        if op in parts:
+            break
+    return loops
+
+
 def perfect_nest(block: tir.BlockOp) -> Operation:
     """The outermost loop that holds nothing but this block; the block if there is none."""
     outermost: Operation = block

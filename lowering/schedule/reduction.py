@@ -20,7 +20,7 @@ from ...dialects.nesting import ancestors
 from ...dialects.sym import Values, exprs_of
 from ...dialects.tir.regions import EXPLICIT, explicit_regions, infer_regions
 from .annotations import annotate
-from .blocks import ScheduleError
+from .blocks import ScheduleError, loops_up_to
 from .loop_checks import loop_text
 from .reduction_checks import verify_apart, verify_starts_once
 from .regions import axes_of, refresh_around, replace_header
@@ -68,7 +68,7 @@ def _verified(block: tir.BlockOp, loop: tir.ForOp) -> tuple[tir.InitOp, list[tir
     if loop not in ancestors(block):
         raise ScheduleError(f"expected {where} to be in {loop_text(loop)}", block)
     reducing = _bound_values(block, "reduce")
-    inner = _loops_inside(block, loop)
+    inner = loops_up_to(block, [loop])
     outside = [p for p in ancestors(loop) if isinstance(p, tir.ForOp)]
     if any(p.loop_var in reducing for p in outside):
         raise ScheduleError(
@@ -98,20 +98,6 @@ def _verify_elements(block: tir.BlockOp, inner: Sequence[tir.ForOp], where: str)
                 "bound to a loop",
                 block,
             )
-
-
-def _loops_inside(block: tir.BlockOp, loop: tir.ForOp) -> list[tir.ForOp]:
-    """The loops from `loop` to the block, outermost first."""
-    found: list[tir.ForOp] = []
-    for parent in ancestors(block):
-        if not isinstance(parent, tir.ForOp):
-            raise ScheduleError(
-                f"expected block '{block.block_name.data}' to be nested in loops only", block
-            )
-        found.insert(0, parent)
-        if parent is loop:
-            break
-    return found
 
 
 def _bound_values(block: tir.BlockOp, kind: str) -> set[SSAValue]:

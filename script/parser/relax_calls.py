@@ -14,7 +14,7 @@ from ...dialects import relax
 from ...dialects.attributes import RECOMPUTED
 from ...dialects.diagnostics import suggestion
 from ...dialects.dtypes import DTYPES
-from ...ir.call_parts import GlobalVar, graph_call
+from ...ir.callees import GlobalVar, graph_call
 from ...ir.operators import attribute_value, constant_data, default_dtype
 from ...lowering.graph.lower_prims import number_tensor, result_of
 from .own_function import OwnFunction

@@ -13,7 +13,7 @@ from ...dialects import relax
 from ...dialects.dtypes import element_type
 from ...dialects.relax.types import PrimType, TensorType
 from ...dialects.sym import ExprArray, expr_array
-from ...ir.call_parts import GlobalVar
+from ...ir.callees import GlobalVar
 from ...ir.operators import prim_op
 from ...te.arithmetic import Index, dim_expr
 from ...te.attributes import dictionary

@@ -1,10 +1,10 @@
 """Libraries of compiled code: objects, inspection, threads, other targets, what goes wrong."""
 
 import gc
-import threading
 from ctypes import c_double, c_int32
 
 import pytest
+from concurrent_calls import in_threads
 
 from xrelax.backend.errors import BackendError
 from xrelax.backend.jit import Library, compile_module, compile_object
@@ -60,11 +60,7 @@ def test_compiling_from_threads(parse, function):
         library: Library = compile_module(emit_module(parse(text), target), target)
         results[i] = function(library, "square", c_double, c_double)(5.0)
 
-    threads = [threading.Thread(target=work, args=(i,)) for i in range(6)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    in_threads(6, work)
     assert results == {i: 10.0 if i % 2 else 25.0 for i in range(6)}
 
 

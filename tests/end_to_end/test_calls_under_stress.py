@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from concurrent_calls import in_threads
 from numpy.lib.stride_tricks import as_strided
 
 import xrelax as tvm
@@ -280,7 +281,8 @@ def test_threads_that_fail_now_and_then(main):
     tvm.register_func("stress.double", flaky, override=True)
     problems, failures = [], []
 
-    def work(size):
+    def work(number):
+        size = number + 1
         x, w = numbers(size, 5) + size, numbers(5, 3)
         for _ in range(60):
             try:
@@ -291,11 +293,7 @@ def test_threads_that_fail_now_and_then(main):
                 if error.args != (threading.get_ident(),):
                     problems.append("the error of another thread")
 
-    threads = [threading.Thread(target=work, args=(i + 1,)) for i in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    in_threads(8, work)
     assert not problems and len(failures) == 8 * 20
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import threading
 
 import numpy as np
 import pytest
+from concurrent_calls import in_threads
 
 from xrelax import relax
 from xrelax.runtime import num_threads, set_num_threads
@@ -177,11 +177,7 @@ def test_calls_from_many_python_threads():
             if not np.array_equal(main(*args).numpy(), expected):
                 wrong.append(number)
 
-    workers = [threading.Thread(target=work, args=(i,)) for i in range(4)]
-    for worker in workers:
-        worker.start()
-    for worker in workers:
-        worker.join()
+    in_threads(4, work)
     assert not wrong
 
 

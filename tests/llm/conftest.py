@@ -1,9 +1,10 @@
-"""A tiny random model, compiled once."""
+"""A tiny random model, compiled once, and a client of its server."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -34,3 +35,34 @@ def tiny_model(tiny_file: Path) -> Callable[..., Any]:
         return LanguageModel(model.config, model.tokenizer, model.executable, pages * PLACES)
 
     return made
+
+
+@pytest.fixture(scope="module")
+def batcher(tiny_model: Callable[..., Any]) -> Iterator[Any]:
+    from xrelax.llm.batching import Batcher
+
+    with Batcher(tiny_model(), limit=16) as batcher:
+        yield batcher
+
+
+@pytest.fixture(scope="module")
+def client(batcher: Any) -> Any:
+    """A client of a server, without a lifespan, which would close the batcher."""
+    from starlette.testclient import TestClient
+
+    from xrelax.llm.server import Server
+
+    return TestClient(Server(batcher, "tiny").app, "http://localhost")
+
+
+@pytest.fixture(scope="module")
+def expected(tiny_model: Callable[..., Any]) -> SimpleNamespace:
+    """The greedy answers of 20 tokens to the messages and to the prompt."""
+    from server_requests import MESSAGES, PROMPT, answer_of
+
+    model = tiny_model()
+    chat = model.tokenizer.encode_chat(MESSAGES)
+    tokens = model.tokenizer.encode(PROMPT)
+    return SimpleNamespace(
+        chat=answer_of(model, chat), text=answer_of(model, tokens), prompt=tokens
+    )

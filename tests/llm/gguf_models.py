@@ -119,9 +119,23 @@ def write(model: Any, name: str, kind: str, path: Path) -> Any:
 
     Rows of less than a block, and vectors, are floats of 32 bits.
     """
-    config, architecture = model.config, KINDS.get(name, name)
-    size = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
+    architecture = KINDS.get(name, name)
     writer = gguf.GGUFWriter(str(path), architecture)
+    _add_facts(writer, model.config, name)
+    _add_vocabulary(writer, model.config.vocab_size)
+    _add_weights(writer, model, name, kind, pairs=architecture == "llama")
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+    return model
+
+
+def _head_size(config: Any) -> int:
+    return getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
+
+
+def _add_facts(writer: Any, config: Any, name: str) -> None:
     writer.add_block_count(config.num_hidden_layers)
     writer.add_context_length(config.max_position_embeddings)
     writer.add_embedding_length(config.hidden_size)
@@ -132,8 +146,8 @@ def write(model: Any, name: str, kind: str, path: Path) -> Any:
         writer.add_layer_norm_eps(config.layer_norm_epsilon)
     else:
         writer.add_head_count_kv(config.num_key_value_heads)
-        writer.add_key_length(size)
-        _add_rotations(writer, config, size)
+        writer.add_key_length(_head_size(config))
+        _add_rotations(writer, config, _head_size(config))
         writer.add_layer_norm_rms_eps(config.rms_norm_eps)
     if name in ("windows", "gemma2", "gemma3"):
         writer.add_sliding_window(config.sliding_window)
@@ -141,22 +155,23 @@ def write(model: Any, name: str, kind: str, path: Path) -> Any:
         writer.add_attn_logit_softcapping(config.attn_logit_softcapping)
         writer.add_final_logit_softcapping(config.final_logit_softcapping)
     if name == "gemma3":
-        writer.add_sliding_window_pattern(
-            [kind == "sliding_attention" for kind in config.layer_types]
-        )
-    _add_vocabulary(writer, config.vocab_size)
+        writer.add_sliding_window_pattern([k == "sliding_attention" for k in config.layer_types])
+
+
+def _add_weights(writer: Any, model: Any, name: str, kind: str, pairs: bool) -> None:
+    """The weights in blocks, as which the model gets them; with `pairs` as files of Llama."""
     names = {**NAMES, **GEMMA} if name in ("gemma2", "gemma3") else NAMES
-    state, type_ = model.state_dict(), gguf.GGMLQuantizationType[kind]
-    for key, weight in state.items():
-        if key == "lm_head.weight" and config.tie_word_embeddings:
+    type_ = gguf.GGMLQuantizationType[kind]
+    for key, weight in model.state_dict().items():
+        if key == "lm_head.weight" and model.config.tie_word_embeddings:
             continue
         # GPT-2's layers in transformers have their weights transposed.
-        if is_gpt2 and weight.ndim == 2 and ".h." in key:
+        if name == "gpt2" and weight.ndim == 2 and ".h." in key:
             weight = weight.T
         values = np.ascontiguousarray(weight.float().numpy())
         if "gemma" in name and values.ndim == 1:
             values = values + 1  # what norms multiply by
-        order = _order(key, len(values), size) if architecture == "llama" else slice(None)
+        order = _order(key, len(values), _head_size(model.config)) if pairs else slice(None)
         if values.ndim == 1 or kind == "F32":
             writer.add_tensor(_name(key, names), values[order])
             continue
@@ -165,11 +180,6 @@ def write(model: Any, name: str, kind: str, path: Path) -> Any:
         rounded = np.empty_like(values)
         rounded[order] = dequantize(data, type_)
         weight.copy_(torch.from_numpy(rounded))
-    writer.write_header_to_file()
-    writer.write_kv_data_to_file()
-    writer.write_tensors_to_file()
-    writer.close()
-    return model
 
 
 def _add_rotations(writer: Any, config: Any, size: int) -> None:

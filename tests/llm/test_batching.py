@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import threading
-import time
 from contextlib import closing
 from itertools import islice
 from queue import SimpleQueue
 
 import numpy as np
 import pytest
+from concurrent_calls import in_threads, wait_for
 
 pytest.importorskip("gguf")
 pytest.importorskip("tokenizers")
@@ -43,19 +43,8 @@ def together(batcher, requests):
     def run(at):
         results[at] = collect(batcher, requests[at])
 
-    threads = [threading.Thread(target=run, args=(i,)) for i in range(len(requests))]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(120)
+    in_threads(len(requests), run)
     return results
-
-
-def wait_for(holds):
-    end = time.monotonic() + 60
-    while not holds():
-        assert time.monotonic() < end
-        time.sleep(0.005)
 
 
 @pytest.fixture(scope="module")
@@ -114,11 +103,7 @@ def test_drawn_requests(tiny_model, seed):
             with closing(batcher.stream(made[at])) as stream:
                 found[at] = list(islice(stream, wanted[at]))
 
-        threads = [threading.Thread(target=run, args=(i,)) for i in range(24)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join(120)
+        in_threads(24, run)
     assert found == [pieces[:count] for pieces, count in zip(alone, wanted, strict=True)]
     assert model.pool.free == pages
 

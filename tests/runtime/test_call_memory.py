@@ -8,6 +8,7 @@ import weakref
 
 import numpy as np
 import pytest
+from concurrent_calls import in_threads
 
 from xrelax.runtime.constants import LARGE
 from xrelax.runtime.memory import HUGE_PAGE
@@ -247,11 +248,7 @@ def test_eight_threads_call_one_function(build):
             if result.shape != x.shape or (result != i + 3).any():
                 failures.append((i, result))
 
-    threads = [threading.Thread(target=work, args=(i,)) for i in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    in_threads(8, work)
     assert not failures
 
 

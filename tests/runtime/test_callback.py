@@ -6,12 +6,12 @@ import ctypes
 import gc
 import signal
 import sys
-import threading
 import traceback
 import weakref
 
 import numpy as np
 import pytest
+from concurrent_calls import in_threads
 
 from xrelax.runtime import callback
 from xrelax.runtime.executable import Executable
@@ -231,11 +231,7 @@ def test_eight_threads_with_callbacks(run):
             if (run(x).numpy() != 2 * n).any():
                 wrong.append(i)
 
-    threads = [threading.Thread(target=work, args=(i,)) for i in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    in_threads(8, work)
     assert not wrong
 
 
@@ -255,11 +251,7 @@ def test_each_thread_gets_its_own_exception(run):
                 if error.args != (i,):
                     wrong.append(error)
 
-    threads = [threading.Thread(target=work, args=(i,)) for i in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    in_threads(8, work)
     assert not wrong
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import gc
 import sys
-import threading
 import weakref
 
 import numpy as np
 import pytest
+from concurrent_calls import in_threads
 
 from xrelax.runtime.dlpack import consume_capsule, live_exports
 from xrelax.runtime.tensor import array, empty, from_dlpack, from_numpy
@@ -251,15 +251,11 @@ def test_sharing_from_many_threads_at_once():
     x = array(np.arange(8.0))
     sums: list[float] = []
 
-    def share():
+    def share(_: int):
         for _ in range(50):
             sums.append(float(torch.from_dlpack(x).sum()) + float(np.from_dlpack(x).sum()))
 
-    threads = [threading.Thread(target=share) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    in_threads(8, share)
     assert sums == [56.0] * 400
 
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import gc
 import sys
-import threading
 
 import numpy as np
 import pytest
+from concurrent_calls import in_threads
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from native_functions import (
@@ -279,11 +279,7 @@ def test_threads_call_one_function(main):
             if not np.array_equal(values(main(x, y, out=target)), x * x + y):
                 errors.append((seed, i))
 
-    threads = [threading.Thread(target=work, args=(i,)) for i in range(6)]
-    for t in threads:
-        t.start()
-    for t in threads:
-        t.join()
+    in_threads(6, work)
     assert not errors
 
 

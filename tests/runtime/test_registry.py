@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import threading
-
 import pytest
+from concurrent_calls import in_threads
 
 from xrelax.runtime.registry import (
     get_global_func,
@@ -88,11 +87,7 @@ def test_one_of_many_threads_wins():
         except ValueError:
             pass
 
-    threads = [threading.Thread(target=register, args=(i,)) for i in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    in_threads(8, register)
     assert wins == [get_global_func("test.race")()]
 
 

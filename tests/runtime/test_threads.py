@@ -10,6 +10,7 @@ import time
 
 import numpy as np
 import pytest
+from concurrent_calls import in_threads
 
 from xrelax.runtime import num_threads, set_num_threads
 from xrelax.runtime.call_words import CHECK, CONTEXT_WORDS
@@ -221,15 +222,11 @@ def test_many_python_threads_at_once():
     set_num_threads(3)
     loops = [[Loop() for _ in range(20)] for _ in range(6)]
 
-    def work(own: list[Loop]) -> None:
-        for loop in own:
+    def work(number: int) -> None:
+        for loop in loops[number]:
             assert loop(50, 10**8) == 0
 
-    workers = [threading.Thread(target=work, args=(own,)) for own in loops]
-    for worker in workers:
-        worker.start()
-    for worker in workers:
-        worker.join()
+    in_threads(len(loops), work)
     assert all(loop.bounds == [(i, i + 1) for i in range(50)] for own in loops for loop in own)
 
 

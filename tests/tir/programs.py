@@ -51,6 +51,17 @@ def chain(n: int | str = "n", m: int | str = "m") -> str:
     return program(body, {"X": "({n}, {m})", "Y": "({n}, {m})"}, n=n, m=m)
 
 
+def scaled(n: int | str, index: str = "vi", value: str = "X[vi]") -> str:
+    """Block "Y", a function of the elements of another buffer."""
+    body = f"""
+    for i in range({{n}}):
+        with T.block("Y"):
+            vi = T.axis.spatial({{n}}, i)
+            Y[{index}] = {value} * T.float32(2)
+"""
+    return program(body, {"X": "({n},)", "Y": "({n},)"}, n=n)
+
+
 def row_sum(n: int | str = "n", m: int | str = "m") -> str:
     """Block "Y", the sums of rows."""
     body = """

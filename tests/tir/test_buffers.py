@@ -1,4 +1,4 @@
-"""Primitives on memory: copies of buffers, their kind and strides; before, after, and refusals."""
+"""Copies of buffers: `cache_read`, `cache_write` and `reindex`, and what they refuse."""
 
 import pytest
 from programs import chain, matmul_relu, program, row_sum
@@ -164,31 +164,6 @@ def test_reindex_of_a_block_of_blocks():
 
     sch = check_schedule(program(TOTAL, {"X": "(6,)", "Y": "()"}), schedule)
     assert "T.writes(Y_reindex[()])" in sch.func.script()
-
-
-def test_set_scope():
-    sch = check_schedule(chain(), lambda s: s.set_scope("S", "S", "shared.dyn"), *SIZES)
-    assert 'S = T.alloc_buffer((n, m), scope="shared.dyn")' in sch.func.script()
-
-
-@pytest.mark.parametrize("shape", [(6, 5), ("n", "m")])
-@pytest.mark.parametrize("axis, factor, offset", [(0, 8, 3), (-2, 4, 0), (1, 3, 2), (-1, 1, 0)])
-def test_storage_align(shape, axis, factor, offset):
-    sch = check_schedule(
-        chain(*shape),
-        lambda s: s.storage_align("S", 0, axis, factor, offset),
-        *(SIZES if shape == ("n", "m") else ()),
-    )
-    expected = f'"buffer_dim_align": [[0, {axis % 2}, {factor}, {offset}]]'
-    assert expected in sch.func.script()
-
-
-def test_alignment_of_what_a_parameter_takes_the_place_of():
-    def schedule(sch):
-        sch.storage_align("S", 0, 0, 8, 3)
-        sch.reverse_compute_inline("Y")
-
-    check_schedule(chain(), schedule, *SIZES)
 
 
 IN_PLACE = """
@@ -389,15 +364,6 @@ def test_regions_of_views():
             ],
             "expected only block 'Y_update' to store to 'Y', and to use it in its loops",
         ),
-        (chain(), lambda s: s.set_scope("Y", 0, "local"), "expected 'Y' to be a scratch buffer"),
-        (chain(), lambda s: s.set_scope("S", 0, "moon"), "wmma, texture), got 'moon'"),
-        (
-            chain(),
-            lambda s: s.storage_align("S", 0, 2, 4, 0),
-            "expected an axis from -2 to 1 of 'S', got 2",
-        ),
-        (chain(), lambda s: s.storage_align("S", 0, 0, 0, 0), "a factor of at least 1, got 0"),
-        (chain(), lambda s: s.storage_align("S", 0, 0, 4, 4), "an offset from 0 to 3, got 4"),
     ],
 )
 def test_refusals(source, schedule, message):

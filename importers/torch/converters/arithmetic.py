@@ -107,13 +107,13 @@ def fmod(ctx: Context, x: Any, other: Any) -> Value:
     return binary(ctx, "mod", x, other)
 
 
-@converts("aten.maximum.default")
+@converts("aten.maximum.default", "aten.max.other")
 def maximum(ctx: Context, x: Value, other: Value) -> Value:
     """The larger of two, NaN where either is."""
     return binary(ctx, "maximum", x, other)
 
 
-@converts("aten.minimum.default")
+@converts("aten.minimum.default", "aten.min.other")
 def minimum(ctx: Context, x: Value, other: Value) -> Value:
     """The smaller of two, NaN where either is."""
     return binary(ctx, "minimum", x, other)

@@ -13,7 +13,7 @@ from ....dialects.relax.symbols import determined_symbols
 from ...emitter import Emitter, Value, is_tensor
 from ...functions import graph_function
 from ..context import Context
-from ..graph import Subgraph
+from ..node_conversion import Subgraph
 from ..registry import converts_as_tvm
 from .control import cond
 

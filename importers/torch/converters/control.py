@@ -14,7 +14,7 @@ from ...emitter import Emitter, Value, dims_of, is_tensor
 from ...loops import emit_loop
 from ...unsupported import Unsupported
 from ..context import Context
-from ..graph import Subgraph
+from ..node_conversion import Subgraph
 from ..registry import converts
 
 

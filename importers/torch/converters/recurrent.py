@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias, cast
+from functools import partial
+from typing import TypeAlias, cast
 
-from ...emitter import Value, dims_of, is_tensor
+from ...emitter import Emitter, Value, dims_of, is_tensor
 from ...recurrent import Layer, Weights, gru, lstm, rnn
 from ...unsupported import Unsupported
 from ..context import Context
@@ -16,48 +17,30 @@ States: TypeAlias = "Value | Sequence[Value]"
 """The hidden state of all layers, or several states."""
 
 
-@converts("aten.lstm.input", recurrent_name("lstm"))
-def lstm_input(
-    ctx: Context, x: Value, states: Sequence[Value], params: Sequence[Value], has_biases: bool,
-    num_layers: int, dropout: float, train: bool, bidirectional: bool, batch_first: bool,
-) -> tuple[Value, ...]:  # fmt: skip
-    """The outputs of the last layer, and the last hidden states and cells of all layers."""
-    _verify_dropout(num_layers, dropout, train)
-
-    def layer(x: Value, weights: Weights, own: list[Value], reverse: bool) -> Layer:
-        return lstm(ctx, x, weights, *own, reverse=reverse)
-
-    return _layers(ctx, layer, x, states, params, has_biases, bidirectional, batch_first)
+def _relu(emitter: Emitter, value: Value) -> Value:
+    return emitter.op("nn.relu", value)
 
 
-@converts("aten.gru.input", recurrent_name("gru"))
-def gru_input(
-    ctx: Context, x: Value, states: States, params: Sequence[Value],
-    has_biases: bool, num_layers: int, dropout: float, train: bool, bidirectional: bool,
-    batch_first: bool,
-) -> tuple[Value, ...]:  # fmt: skip
-    """The outputs of the last layer, and the last hidden states of all layers."""
-    _verify_dropout(num_layers, dropout, train)
-
-    def layer(x: Value, weights: Weights, own: list[Value], reverse: bool) -> Layer:
-        return gru(ctx, x, weights, *own, reverse=reverse)
-
-    return _layers(ctx, layer, x, _listed(states), params, has_biases, bidirectional, batch_first)
+_CELLS: dict[str, Callable[..., Layer]] = {
+    "lstm": lstm,
+    "gru": gru,
+    "rnn_tanh": rnn,
+    "rnn_relu": partial(rnn, activation=_relu),
+}
+"""What a layer computes, by the names of PyTorch's operators."""
 
 
-def _plain(operator: str) -> Callable[..., tuple[Value, ...]]:
+def _converter(cell: Callable[..., Layer]) -> Callable[..., tuple[Value, ...]]:
     def convert(
         ctx: Context, x: Value, states: States, params: Sequence[Value],
         has_biases: bool, num_layers: int, dropout: float, train: bool, bidirectional: bool,
         batch_first: bool,
     ) -> tuple[Value, ...]:  # fmt: skip
+        """The outputs of the last layer, and the last states of all layers."""
         _verify_dropout(num_layers, dropout, train)
 
         def layer(x: Value, weights: Weights, own: list[Value], reverse: bool) -> Layer:
-            def activation(e: Any, value: Value) -> Value:
-                return e.op(operator, value)
-
-            return rnn(ctx, x, weights, *own, activation=activation, reverse=reverse)
+            return cell(ctx, x, weights, *own, reverse=reverse)
 
         return _layers(
             ctx, layer, x, _listed(states), params, has_biases, bidirectional, batch_first
@@ -66,8 +49,8 @@ def _plain(operator: str) -> Callable[..., tuple[Value, ...]]:
     return convert
 
 
-for _name, _operator in {"rnn_tanh": "tanh", "rnn_relu": "nn.relu"}.items():
-    converts(f"aten.{_name}.input", recurrent_name(_name))(_plain(_operator))
+for _name, _cell in _CELLS.items():
+    converts(f"aten.{_name}.input", recurrent_name(_name))(_converter(_cell))
 
 
 def _listed(states: States) -> list[Value]:

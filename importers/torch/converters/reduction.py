@@ -91,18 +91,6 @@ def min_(ctx: Context, x: Value) -> Value:
     return amin(ctx, x)
 
 
-@converts("aten.max.other")
-def max_other(ctx: Context, x: Value, other: Value) -> Value:
-    """The larger of two."""
-    return binary(ctx, "maximum", x, other)
-
-
-@converts("aten.min.other")
-def min_other(ctx: Context, x: Value, other: Value) -> Value:
-    """The smaller of two."""
-    return binary(ctx, "minimum", x, other)
-
-
 @converts("aten.max.dim")
 def max_dim(ctx: Context, x: Value, dim: int, keepdim: bool = False) -> tuple[Value, Value]:
     """The largest elements along a dim, and their indices."""

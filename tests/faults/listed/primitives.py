@@ -9,9 +9,12 @@ TESTS = (
     "tests/lowering/schedule/test_primitives.py",
     "tests/tir/test_loop_refusals.py",
     "tests/tir/test_buffers.py",
+    "tests/tir/test_storage.py",
     "tests/tir/test_reductions.py",
     "tests/tir/test_blocks.py",
+    "tests/tir/test_tensorize.py",
     "tests/tir/test_whole_tiles.py",
+    "tests/tir/test_loop_overlap.py",
     "tests/tir",
 )
 LOOPS = (

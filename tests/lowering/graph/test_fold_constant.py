@@ -7,7 +7,7 @@ from xrelax import relax as R
 from xrelax import tir
 from xrelax.dialects import get_context, relax
 from xrelax.inspection import module_of
-from xrelax.lowering.graph.fold_constant import known_array
+from xrelax.lowering.graph.known_values import known_array
 from xrelax.pipeline import load_pass
 
 GIVEN = np.arange(1, 7, dtype=np.float32).reshape(2, 3)

@@ -139,7 +139,6 @@ def wrapped(exact: np.ndarray) -> np.ndarray:
 
 
 @pytest.mark.sampled
-@pytest.mark.sampled
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize(("lhs", "rhs"), SIGNS)
 @pytest.mark.parametrize("target", TARGETS)
@@ -167,7 +166,6 @@ def test_the_reference(lhs: str, rhs: str, form: str):
 
 
 @pytest.mark.sampled
-@pytest.mark.sampled
 @pytest.mark.parametrize("columns", COLUMNS)
 @pytest.mark.parametrize("signs", range(len(SIGNS)))
 def test_sums_in_registers(signs: int, columns: int):
@@ -179,7 +177,6 @@ def test_sums_in_registers(signs: int, columns: int):
     np.testing.assert_array_equal(found, dot(a[:, :, None], b).sum(1))
 
 
-@pytest.mark.sampled
 @pytest.mark.sampled
 @pytest.mark.parametrize("columns", (1, 7, 16, 20))
 @pytest.mark.parametrize("signs", range(len(SIGNS)))
