@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from xdsl.dialects.builtin import IndexType, StringAttr
-from xdsl.ir import Block, Operation, Region, SSAValue, TypeAttribute
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.rewriter import Rewriter
 
 from ...dialects import tir
@@ -75,7 +75,7 @@ def new_scratch(
 
 
 def new_buffer(
-    name: str, dims: Sequence[IntExpr], element: TypeAttribute, scope: str, parent: Block
+    name: str, dims: Sequence[IntExpr], element: Attribute, scope: str, parent: Block
 ) -> SSAValue:
     """A dense scratch buffer, allocated at the beginning of a block.
 
