@@ -179,7 +179,10 @@ def chunk_of(length: int | None) -> int | None:
 
 
 def _tile_rows(sch: Schedule, reduction: _Reduction, axis: int) -> None:
-    """Move a contiguous spatial loop innermost, around unrolled rows and reduction steps."""
+    """Move a contiguous spatial loop innermost, around unrolled rows and reduction steps.
+
+    A loop of one iteration is left to LLVM, which vectorizes the steps: rows would be scalars.
+    """
     others = _sharing_last(reduction, axis)
     is_row_alone = all(loop.extent.data == ONE for loop in others)
     size = chunk_of(reduction.spatial[axis].extent.data.constant) if is_row_alone else None
@@ -190,7 +193,11 @@ def _tile_rows(sch: Schedule, reduction: _Reduction, axis: int) -> None:
     if extent and extent > REDUCTION_BLOCK and not extent % REDUCTION_BLOCK:
         block, reduce[-1] = sch.split(reduce[-1], [None, REDUCTION_BLOCK])
         blocks.append(block)
-    for group, factors in ((outer, ROW_TILES), (reduce, REDUCTION_TILES)):
+    is_column_alone = reduction.spatial[axis].extent.data == ONE
+    for group, factors in (
+        (outer, () if is_column_alone else ROW_TILES),
+        (reduce, REDUCTION_TILES),
+    ):
         last = sch.loop(group[-1]).extent.data if group else ONE
         if (factor := _factor(last, factors)) is not None:
             group[-1], second = sch.split(group[-1], [None, factor])
