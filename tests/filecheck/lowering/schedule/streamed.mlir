@@ -56,3 +56,35 @@ tir.prim_func @copied(%X: !tir.buffer<[6, 100], f32>, %W: !tir.buffer<[100, 30],
     }
   }
 }
+
+// -----
+
+// A column of one element has no rows around it: LLVM vectorizes the steps of the reduction.
+// CHECK-LABEL: tir.prim_func @window
+// CHECK-NEXT:    tir.for %i in (0, 16) {
+// CHECK-NEXT:      tir.for %r in (0, 3) {
+// CHECK-NEXT:        tir.for %k in (0, 2) {
+// CHECK-NEXT:          tir.for %j in (0, 1) {
+// CHECK-NEXT:            tir.for %k_1 in (0, 4) unrolled {
+tir.prim_func @window(%X: !tir.buffer<[18, 8], f32>, %W: !tir.buffer<[3, 8, 1], f32>, %Y: !tir.buffer<[16, 1], f32>) {
+  tir.for %i in (0, 16) {
+    tir.for %j in (0, 1) {
+      tir.for %r in (0, 3) {
+        tir.for %k in (0, 8) {
+          tir.block "Y" (%vi: spatial (0, 16) = %i, %vj: spatial (0, 1) = %j, %vr: reduce (0, 3) = %r, %vk: reduce (0, 8) = %k) reads (%X[%vi + %vr, %vk], %W[%vr, %vk, %vj]) writes (%Y[%vi, %vj]) {
+            tir.init {
+              %zero = arith.constant 0.0 : f32
+              tir.store %zero, %Y[%vi, %vj] : !tir.buffer<[16, 1], f32>
+            }
+            %y = tir.load %Y[%vi, %vj] : !tir.buffer<[16, 1], f32>
+            %x = tir.load %X[%vi + %vr, %vk] : !tir.buffer<[18, 8], f32>
+            %w = tir.load %W[%vr, %vk, %vj] : !tir.buffer<[3, 8, 1], f32>
+            %p = arith.mulf %x, %w : f32
+            %s = arith.addf %y, %p : f32
+            tir.store %s, %Y[%vi, %vj] : !tir.buffer<[16, 1], f32>
+          }
+        }
+      }
+    }
+  }
+}
