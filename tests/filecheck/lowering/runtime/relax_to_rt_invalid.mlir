@@ -16,9 +16,9 @@ relax.func @main(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
 
 // -----
 
-// CHECK: expected parameter 'x' of 'main' to have a known shape and dtype, got !relax.tensor<*, f32>
-relax.func @main(%x: !relax.tensor<*, f32>) -> !relax.tensor<*, f32> {
-  relax.return %x : !relax.tensor<*, f32>
+// CHECK: expected parameter 'x' of 'main' to have a known shape and dtype, got !relax.tensor<[n], ?>
+relax.func @main(%x: !relax.tensor<[n], ?>) -> !relax.tensor<[n], ?> {
+  relax.return %x : !relax.tensor<[n], ?>
 }
 
 // -----
