@@ -84,8 +84,8 @@ class AVX512(AVX2):
         return Intrinsic(name, (mask, (32, 4)) if vector_bits == 512 else (mask,))
 
     def select_lanes(self, element_bits: int, vector_bits: int) -> str | None:
-        """`vpermps` and `vpermpd`, of whole registers."""
-        if vector_bits != self.vector_bits or element_bits not in _LETTERS:
+        """`vpermps` and `vpermpd` of 512 bits."""
+        if vector_bits != 512 or element_bits not in _LETTERS:
             return None
         return f"llvm.x86.avx512.permvar.{_LETTERS[element_bits]}f.512"
 

@@ -81,7 +81,7 @@ class _Flattener:
 
     def _product(self, op: ForwardConvolutionOp) -> OperatorOp | None:
         data, weight = dims_of(op.data), dims_of(op.weight)
-        if data is None or weight is None or not _is_pointwise(op, weight):
+        if data is None or weight is None or not is_pointwise(op, weight):
             return None
         batch, channels, *spatial = data
         kernel: str = op.attribute_values()["kernel_layout"]
@@ -131,8 +131,8 @@ class _Flattener:
         return type(op).of(operands, op.attribute_values())
 
 
-def _is_pointwise(op: ForwardConvolutionOp, weight: Sequence[IntExpr]) -> bool:
-    """Whether a convolution is 1x1 with stride 1 and channels first."""
+def is_pointwise(op: ForwardConvolutionOp, weight: Sequence[IntExpr]) -> bool:
+    """Whether a convolution with a weight of these dims is 1x1 with stride 1, channels first."""
     attributes, first = op.attribute_values(), f"NC{op.SPATIAL}"
     layout, kernel, out = op.layouts(attributes)
     if (layout, out) != (first, first) or attributes["groups"] != 1:

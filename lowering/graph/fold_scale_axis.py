@@ -24,11 +24,12 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
 
+from ...dialects.int_expr import ONE
 from ...dialects.relax.operators.convolution import ForwardConvolutionOp
 from ...dialects.relax.operators.elementwise import MultiplyOp
-from ...dialects.relax.operators.layouts import has_plain_layouts
 from ..functions import graph_functions
 from ..sizes import known_bytes
+from .convolution_to_matmul import is_pointwise
 from .graph_builder import GraphBuilder, dims_of, dtype_of, erase_unused
 from .written import Written, touches, written_values
 
@@ -37,45 +38,30 @@ LEAST = 2
 
 
 def _factors(op: ForwardConvolutionOp) -> tuple[SSAValue, SSAValue] | None:
-    """An image, of a batch of 1, and factors of its channels, whose product a convolution reads."""
-    product = op.data.owner
-    if not isinstance(product, MultiplyOp) or not op.data.has_one_use():
+    """An image with other uses, and factors of its channels, whose product a convolution reads."""
+    product, dims = op.data.owner, dims_of(op.data)
+    if not isinstance(product, MultiplyOp) or not op.data.has_one_use() or dims is None:
         return None
-    dims = dims_of(op.data)
     for image, factors in ((product.lhs, product.rhs), (product.rhs, product.lhs)):
-        if dims is None or dims_of(image) != dims or dims[0].constant != 1:
-            continue
-        if image.has_one_use():
-            return None
-        sizes = [d.constant for d in dims_of(factors) or ()]
-        if sizes == [1, dims[1].constant, *[1] * len(op.SPATIAL)]:
+        is_image = dims_of(image) == dims and not image.has_one_use()
+        if is_image and dims_of(factors) == (ONE, dims[1], *[ONE] * len(op.SPATIAL)):
             return image, factors
     return None
 
 
-def _is_pointwise(op: ForwardConvolutionOp) -> bool:
-    """Whether a convolution of f32 is 1x1, without groups, and with channels and outputs first."""
-    attributes, first = op.attribute_values(), f"NC{op.SPATIAL}"
-    layouts = op.layouts(attributes)
-    weight = dims_of(op.weight)
-    return (
-        layouts[0] == first
-        and attributes["kernel_layout"] == f"OI{op.SPATIAL}"
-        and has_plain_layouts(op)
-        and attributes["groups"] == 1
-        and {dtype_of(op.data), dtype_of(op.weight)} == {"float32"}
-        and weight is not None
-        and all(d.constant == 1 for d in weight[2:])
-    )
-
-
 def _fold(op: ForwardConvolutionOp, written: Written) -> None:
-    found = _factors(op) if _is_pointwise(op) else None
-    if found is None or touches(op, written) or any(v in written for v in found):
+    found, weight = _factors(op), dims_of(op.weight)
+    if found is None or weight is None or not is_pointwise(op, weight):
+        return
+    if op.attribute_values()["kernel_layout"] != f"OI{op.SPATIAL}":
         return
     image, factors = found
+    if touches(op, written) or any(v in written for v in found):
+        return
     weights, numbers = known_bytes([op.weight]), known_bytes([op.data])
     if weights is None or numbers is None or numbers < LEAST * weights:
+        return
+    if {dtype_of(op.data), dtype_of(op.weight)} != {"float32"}:
         return
     product = op.data
     op.operands[1] = GraphBuilder(op)("multiply", op.weight, factors)

@@ -114,6 +114,7 @@ _CONSTANTS: dict[Format, _Constants] = {
 
 
 _POWERS = tuple(2 ** (i / 16) for i in range(16))
+"""The table of f32: as many numbers as a register of 512 bits has lanes."""
 _SHORTEST = (1.0, 0.5000168681144714, 0.1666705459356308)
 """``(e^r - 1) / r`` for ``|r| <= ln 2 / 32``, to 2^-29 of ``e^r``."""
 
@@ -138,7 +139,7 @@ def _scaled(r: Real, shifted: Real) -> Real:
 
 
 def _parts(x: Real) -> int:
-    """How many parts of 1 exponents are rounded to where `can_scale`."""
+    """The exponents that 1 is divided into where `can_scale`: n is a multiple of ``1 / _parts``."""
     is_looked_up = x.format is SINGLE and can_look_up(x, len(_POWERS))
     return len(_POWERS) if is_looked_up else 1
 

@@ -10,6 +10,7 @@ The epilogue of a reduction runs on each tile of results, and rows of a softmax 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from itertools import chain
 from math import prod
 
@@ -17,7 +18,7 @@ from xdsl.ir import Operation
 
 from ....backend.target import Target
 from ....dialects import tir
-from ....dialects.int_expr import ONE
+from ....dialects.int_expr import ONE, IntExpr
 from ....dialects.nesting import ancestors, operations_in
 from ....dialects.sym import Values
 from ...analysis.block_accesses import accessed_axes, has_reuse
@@ -109,17 +110,22 @@ def _merge_into(sch: Schedule, block: tir.BlockOp, nest: Operation, target: Targ
         return False
     own_lanes = _lanes_of_reductions(perfect_nest(block), target)
     along_rows = _reduces_lanes(block, target)
+
+    @cache
+    def extents(loop: tir.ForOp) -> Sequence[IntExpr] | None:
+        return _extents(block, loop, nest)
+
     preferred = (
         loop
         for loop in loops
         if along_rows
-        or (not own_lanes and not _loops_in(loop) and not _has_columns(block, loop, nest))
-        or _has_long_rows(block, loop, nest)
+        or (not own_lanes and not _loops_in(loop) and not _has_columns(block, extents(loop)))
+        or _has_long_rows(block, extents(loop))
     )
     tried: set[tir.ForOp] = set()
     chosen = () if place == ANY else (loops[place],)
     reduces = any(b.init is not None for b in blocks_in(nest))
-    others = (loop for loop in loops if reduces or not _has_columns(block, loop, nest))
+    others = (loop for loop in loops if reduces or not _has_columns(block, extents(loop)))
     for loop in chain(chosen, preferred, () if own_lanes else others):
         if loop in tried:
             continue
@@ -151,30 +157,29 @@ def _reduces_lanes(block: tir.BlockOp, target: Target) -> bool:
     return lanes is not None and iterator_kinds(lanes.loop, block) == {"reduce"}
 
 
-def _has_columns(block: tir.BlockOp, loop: tir.ForOp, statement: Operation) -> bool:
-    """Whether an iteration has several elements of a block without a reduction, but no long row."""
+def _extents(block: tir.BlockOp, loop: tir.ForOp, statement: Operation) -> Sequence[IntExpr] | None:
+    """The extents of a block's axes in an iteration; `None` if the block cannot move there."""
     try:
         parts = required_ranges(block, loop, statement, Values())
     except ScheduleError:
-        return False
-    extents = [a.extent.data for a in block.axes.data]
-    extents = [parts[axis].extent if axis in parts else e for axis, e in enumerate(extents)]
-    several = block.init is None and any(e != ONE for e in extents)
-    return several and not _has_long_rows(block, loop, statement)
+        return None
+    whole = (axis.extent.data for axis in block.axes.data)
+    return [parts[i].extent if i in parts else extent for i, extent in enumerate(whole)]
 
 
-def _has_long_rows(block: tir.BlockOp, loop: tir.ForOp, statement: Operation) -> bool:
-    """Whether the block covers at least `LONG` elements of its last dim in an iteration."""
-    try:
-        parts = required_ranges(block, loop, statement, Values())
-    except ScheduleError:
-        return False
+def _has_columns(block: tir.BlockOp, extents: Sequence[IntExpr] | None) -> bool:
+    """Whether extents are several elements of a block without a reduction, but no long row."""
+    several = extents is not None and any(extent != ONE for extent in extents)
+    return several and block.init is None and not _has_long_rows(block, extents)
+
+
+def _has_long_rows(block: tir.BlockOp, extents: Sequence[IntExpr] | None) -> bool:
+    """Whether extents are those of at least `LONG` elements of a block's last dim."""
     stores = [op for op in block.body.block.ops if isinstance(op, tir.StoreOp)]
-    axes = accessed_axes(block, stores[0]) if stores else None
-    if not axes or axes[-1] is None:
+    axes = accessed_axes(block, stores[0]) if stores and extents is not None else None
+    if extents is None or not axes or axes[-1] is None:
         return False
-    whole = block.axes.data[axes[-1]].extent.data
-    extent = parts[axes[-1]].extent if axes[-1] in parts else whole
+    whole, extent = block.axes.data[axes[-1]].extent.data, extents[axes[-1]]
     return extent.constant is None or extent.constant >= LONG or (extent == whole != ONE)
 
 

@@ -125,3 +125,19 @@ relax.func @symbolic(%x: !relax.tensor<[1, 8, h, h], f32>, %s: !relax.tensor<[1,
   %2 = relax.tuple(%1, %r) : (!relax.tensor<[1, 4, h, h], f32>, !relax.tensor<[1, 8, h, h], f32>) -> tuple<!relax.tensor<[1, 4, h, h], f32>, !relax.tensor<[1, 8, h, h], f32>>
   relax.return %2 : tuple<!relax.tensor<[1, 4, h, h], f32>, !relax.tensor<[1, 8, h, h], f32>>
 }
+
+// -----
+
+// A batch may share the factors.
+
+// CHECK-LABEL: @shared
+// CHECK-NEXT:    %r = relax.nn.relu %x
+// CHECK-NEXT:    %0 = relax.multiply %w, %s
+// CHECK-NEXT:    %1 = relax.nn.conv2d %r, %0 :
+relax.func @shared(%x: !relax.tensor<[2, 8, 6, 6], f32>, %s: !relax.tensor<[1, 8, 1, 1], f32>, %w: !relax.tensor<[4, 8, 1, 1], f32>) -> tuple<!relax.tensor<[2, 4, 6, 6], f32>, !relax.tensor<[2, 8, 6, 6], f32>> {
+  %r = relax.nn.relu %x : !relax.tensor<[2, 8, 6, 6], f32> -> !relax.tensor<[2, 8, 6, 6], f32>
+  %0 = relax.multiply %r, %s : !relax.tensor<[2, 8, 6, 6], f32>, !relax.tensor<[1, 8, 1, 1], f32> -> !relax.tensor<[2, 8, 6, 6], f32>
+  %1 = relax.nn.conv2d %0, %w : !relax.tensor<[2, 8, 6, 6], f32>, !relax.tensor<[4, 8, 1, 1], f32> -> !relax.tensor<[2, 4, 6, 6], f32>
+  %2 = relax.tuple(%1, %r) : (!relax.tensor<[2, 4, 6, 6], f32>, !relax.tensor<[2, 8, 6, 6], f32>) -> tuple<!relax.tensor<[2, 4, 6, 6], f32>, !relax.tensor<[2, 8, 6, 6], f32>>
+  relax.return %2 : tuple<!relax.tensor<[2, 4, 6, 6], f32>, !relax.tensor<[2, 8, 6, 6], f32>>
+}
