@@ -46,20 +46,6 @@ def _explicit_in(block: tir.BlockOp) -> list[tir.BufferRegion]:
     return [r for b in blocks for kind in EXPLICIT for r in explicit_regions(b, kind)]
 
 
-def scratch_copy(
-    box: tir.BufferRegion,
-    parent: Block,
-    users: Sequence[tir.BlockOp],
-    block: tir.BlockOp,
-    scope: str,
-    values: Values,
-    is_read: bool,
-) -> tir.BlockOp:
-    """Let blocks use a scratch copy of a box in the scope of a block; returns what copies it."""
-    (copy,) = scratch_copies(box, parent, users, block, scope, values, [is_read])
-    return copy
-
-
 def scratch_copies(
     box: tir.BufferRegion,
     parent: Block,

@@ -33,7 +33,7 @@ from .blocks import (
     stored_buffers,
     uses_of,
 )
-from .box_copy import scratch_copy
+from .box_copy import scratch_copies
 from .copy_block import buffer_of, verify_direct, verify_scope
 from .copy_place import (
     last_consumer,
@@ -73,7 +73,7 @@ def cache_write(
         _verify_consumer(consumer, block, old)
     box = region_inside(region, values, block)
     changed = [block, *consumers]
-    copy = scratch_copy(box, nest.parent, changed, block, scope, values, is_read=False)
+    (copy,) = scratch_copies(box, nest.parent, changed, block, scope, values, [False])
     copy.location = block.location
     nest.parent.insert_op_after(perfect_nest(copy), last_consumer(nest, consumers, others))
     refresh_around(changed)
@@ -142,7 +142,7 @@ def cache_read(
     box = region_inside(region_of(old, copied, block), values)
     _verify_box_is_stored(box, statements[0], block)
     first = (readers or [block])[0]
-    copy = scratch_copy(box, parent, readers, first, scope, values, is_read=True)
+    (copy,) = scratch_copies(box, parent, readers, first, scope, values, [True])
     copy.location = block.location
     parent.insert_op_before(perfect_nest(copy), statements[0])
     refresh_around(readers)

@@ -13,9 +13,7 @@ from xrelax.script import from_source
 X = np.arange(6, dtype="float32").reshape(2, 3)
 
 
-def test_calls_in_place(build, names):
-    tvm.register_func("tests.copy", lambda x, y: y.copyfrom(x), override=True)
-    main = build("""
+TWICE = """
     @T.prim_func(private=True)
     def twice(a: T.handle):
         n = T.int64()
@@ -24,7 +22,14 @@ def test_calls_in_place(build, names):
             with T.sblock("twice"):
                 v = T.axis.spatial(n, i)
                 A[v] = A[v] * T.float32(2)
-    @T.prim_func(private=True)
+"""
+
+
+def test_calls_in_place(build, names):
+    tvm.register_func("tests.copy", lambda x, y: y.copyfrom(x), override=True)
+    main = build(
+        TWICE
+        + """    @T.prim_func(private=True)
     def both(a: T.handle, b: T.handle, c: T.handle):
         n = T.int64()
         A = T.match_buffer(a, (n,), "float32")
@@ -49,7 +54,8 @@ def test_calls_in_place(build, names):
         e = c[0]
         g = c[1]
         return (e, g, d)
-""")
+"""
+    )
     x, w = X.copy()
     found = [t.numpy() for t in main(x, w)]
     for got, wanted in zip(found, (2 * X[0] + 1, 3 * X[0], 2 * X[1]), strict=True):
@@ -173,16 +179,9 @@ def test_constants_are_not_written(module, names, tmp_path):
 
 
 def test_equal_tensors_of_which_one_is_changed_in_place(build):
-    main = build("""
-    @T.prim_func(private=True)
-    def twice(a: T.handle):
-        n = T.int64()
-        A = T.match_buffer(a, (n,), "float32")
-        for i in range(n):
-            with T.sblock("twice"):
-                v = T.axis.spatial(n, i)
-                A[v] = A[v] * T.float32(2)
-    @R.function
+    main = build(
+        TWICE
+        + """    @R.function
     def main(x: R.Tensor(("n",), "float32")):
         n = T.int64()
         cls = M
@@ -194,5 +193,6 @@ def test_equal_tensors_of_which_one_is_changed_in_place(build):
             d = R.subtract(c, b)
             R.output(d)
         return d
-""")
+"""
+    )
     np.testing.assert_allclose(main(X[0]).numpy(), 2 * X[0])
