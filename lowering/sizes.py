@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from xdsl.dialects.builtin import AnyFloat
 from xdsl.ir import Attribute, SSAValue
+from xdsl.utils.hints import isa
 
 from ..dialects import tir
 from ..dialects.relax.types import tensors_in
@@ -15,8 +17,9 @@ ALWAYS = 64 << 10
 GROWTH = 2
 """How many times the bytes of its operands any other result may have."""
 GROWTH_OF_ELEMENTS = 4
-"""The same for a result of the dtype of its operands, such as transformed weights. A wider dtype
-has more bytes, where narrow elements are there to be read from memory."""
+"""The same for a result of the dtype of its operands, such as transformed weights; floats may be
+converted as well, and `GROWTH` applies to that. Other wider dtypes have more bytes, where narrow
+elements are there to be read from memory."""
 LARGEST_FOLDED = 1 << 20
 """Bytes of what is still computed at compile time: what is larger, such as weights in another
 layout, is computed when the module is loaded, so that files do not hold it a second time."""
@@ -45,8 +48,15 @@ def are_worth_keeping(results: Iterable[SSAValue], operands: Iterable[SSAValue])
     made, given = known_bytes(results), known_bytes(operands)
     if made is None or given is None:
         return False
-    growth = GROWTH_OF_ELEMENTS if _dtypes(results) <= _dtypes(operands) else GROWTH
-    return is_worth_keeping(made, given, growth)
+    return is_worth_keeping(made, given, _growth(_dtypes(results), _dtypes(operands)))
+
+
+def _growth(made: set[Attribute], given: set[Attribute]) -> int:
+    """How many times as many bytes results of some dtypes may have, for operands of others."""
+    if made <= given:
+        return GROWTH_OF_ELEMENTS
+    are_floats = all(isa(dtype, AnyFloat) for dtype in made | given)
+    return GROWTH * GROWTH_OF_ELEMENTS if are_floats else GROWTH
 
 
 def _dtypes(values: Iterable[SSAValue]) -> set[Attribute]:

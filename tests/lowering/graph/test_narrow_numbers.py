@@ -77,6 +77,20 @@ def test_convolutions_that_winograd_computes_faster_stay_in_float32():
     assert text.count("winograd_conv2d") == 1 and text.count("conv2d_words") == 1
 
 
+def test_weights_of_bfloat16_are_transformed_on_load():
+    """Also those that take eight times the bytes then: conversion doubles them."""
+    builder = relax.BlockBuilder()
+    x = relax.Var("x", relax.TensorStructInfo((1, 384, 16, 16), "bfloat16"))
+    weight = array(np.zeros((384, 384, 3, 3), np.float32), dtype="bfloat16")
+    with builder.function("main", [x]):
+        y = builder.emit(relax.op.nn.conv2d(x, relax.const(weight), padding=[1, 1, 1, 1]))
+        builder.emit_func_output(y)
+    text = stage_text(builder.get(), "rt", ZNVER4)
+    on_load, _, called = text.partition("rt.func @main")
+    assert "winograd_conv2d" in called and "winograd_weight" not in called
+    assert "on_load" in on_load and "winograd_weight" in on_load
+
+
 def test_unknown_precision():
     with pytest.raises(ValueError) as caught:
         relax.build(from_source(NET), precision="bf8")
