@@ -180,12 +180,16 @@ def finish_tiles(sch: Schedule, loop: tir.ForOp) -> None:
 
 
 def _finish_tile(sch: Schedule, block: tir.BlockOp) -> None:
-    """Compact the sums of a block to a tile, and initialize them before the reduction loops."""
+    """Compact the sums of a block to a tile, and initialize them before the reduction loops.
+
+    These then leave out rows of padding, if they are over windows.
+    """
     compact_scratch(sch, block.write_buffers[0])
     sch.applies(sch.drop_predicates, sch.rv(block))  # refused for blocks that need conditions
     reduce = [loop for loop in loops_around(block) if "reduce" in iterator_kinds(loop, block)]
     if reduce:  # sums of one product may have no loop
         sch.decompose_reduction(sch.rv(block), sch.rv(reduce[0]))
+        sch.applies(sch.skip_padding, sch.rv(reduce[0]))  # rows of a window; refused without any
 
 
 def tile_loops(sch: Schedule, plan: Plan) -> tuple[tir.ForOp, tir.ForOp]:
