@@ -6,7 +6,7 @@ import re
 import shlex
 from collections.abc import Mapping, Sequence
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -142,6 +142,14 @@ class Target:
         """The same target with another model of its machine."""
         fields = {name: getattr(self, name) for name in Target.__slots__}
         return _restore({**fields, "model": model})
+
+    @property
+    def narrow(self) -> "Target":
+        """The same target with vectors of half a register."""
+        isa = replace(self.isa, vector_bits=self.vector_bits // 2)
+        model = replace(self.model, fma_rate=self.model.fma_rate * self.model.narrow_rate)
+        fields = {name: getattr(self, name) for name in Target.__slots__}
+        return _restore({**fields, "isa": isa, "model": model})
 
     def lanes(self, element_bits: int) -> int:
         """Elements of this many bits in one vector register: 16 floats for AVX-512."""
@@ -294,7 +302,9 @@ def _probe(triple: str, cpu: str, features: str) -> tuple[str, InstructionSet]:
             assembly = machine.emit_assembly(module)
     if (conflict := architecture.conflict(assembly)) is not None:
         raise BackendError(f"expected features of {triple} {conflict}")
-    return str(machine.target_data), architecture.instruction_set(assembly)
+    isa = architecture.instruction_set(assembly)
+    model = architecture.models.get((cpu, isa.vector_bits), isa.model)
+    return str(machine.target_data), replace(isa, model=model)
 
 
 def register_architecture(architecture: Architecture) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from .machine_model import ZEN_AVX512, MachineModel
 
@@ -184,6 +185,9 @@ define void @convert(ptr %p, ptr %q) {
 }
 """
     """LLVM IR whose code distinguishes instruction sets; ``$features`` are those of the target."""
+    models: Mapping[tuple[str, int], MachineModel] = field(default_factory=lambda: {})
+    """The machine models of processors that differ from their instruction set's, by the name and
+    the width of a register."""
 
     def instruction_set(self, assembly: str) -> InstructionSet:
         """The instruction set of a processor for which LLVM compiles `probe` to `assembly`."""

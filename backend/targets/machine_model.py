@@ -24,6 +24,8 @@ class MachineModel:
     # The core.
     fma_rate: float = 2.0
     """Vector multiply-adds per cycle, and vector loads per cycle."""
+    narrow_rate: float = 1.0
+    """The rate of multiply-adds of half a register, over that of whole ones."""
     fma_latency: float = 5.0
     """The latency of a multiply-add or an addition."""
     row_vectors: float = 10.0
@@ -98,6 +100,9 @@ class MachineModel:
 
 ZEN_AVX512 = MachineModel()
 """Fits to kernels on Zen 4 and Zen 5: the defaults."""
+
+ZEN4_AVX512 = MachineModel(narrow_rate=2.0)
+"""Zen 4, which works on 512 bits in two halves."""
 
 ZEN3_AVX2 = MachineModel(
     clock_ghz=3.4,

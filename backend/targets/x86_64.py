@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .architecture import Architecture, InstructionSet, Intrinsic, NontemporalStores, ThreadCode
-from .machine_model import ZEN3_AVX2, ZEN_AVX512, MachineModel
+from .machine_model import ZEN3_AVX2, ZEN4_AVX512, ZEN_AVX512, MachineModel
 
 _STORES = NontemporalStores(least_bytes=16, fence="llvm.x86.sse.sfence")
 
@@ -139,6 +139,7 @@ ARCHITECTURE = X86_64(
         pentium4m pentium_4 pentium_4_sse3 pentium_ii pentium_iii pentium_iii_no_xmm_regs
         pentium_m pentium_mmx pentium_pro pentiumpro prescott winchip-c6 winchip2 yonah""".split()
     ),
+    models={("znver4", 512): ZEN4_AVX512},
     required_features=("64bit", "64bit-mode", "sse"),
     threads=ThreadCode(
         declarations="declare void @llvm.x86.sse2.pause()\n"

@@ -45,7 +45,16 @@ def test_instruction_sets_have_models_of_their_own():
     names = ("haswell", "znver4")
     masked = [Target(f"llvm -mcpu={name}").model.masked for name in names]
     assert masked[0] > 10 > masked[1]
-    assert Target("llvm -mcpu=znver4").model == MachineModel()
+    assert Target("llvm -mcpu=znver5").model == MachineModel()
+
+
+def test_processors_that_halve_registers():
+    """Zen 4 does, unless AVX-512 is left out; the narrow target costs as much for each element."""
+    target = Target("llvm -mcpu=znver4")
+    assert target.model == MachineModel(narrow_rate=2.0)
+    assert Target("llvm -mcpu=znver4 -mattr=-avx512f").model.narrow_rate == 1
+    narrow = target.narrow
+    assert (narrow.lanes(32), narrow.model.fma_rate) == (8, 2 * target.model.fma_rate)
 
 
 @pytest.mark.parametrize(

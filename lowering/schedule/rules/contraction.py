@@ -34,7 +34,7 @@ from ..index_map import IndexMap
 from ..primitives.random_variables import BlockRV, LoopRV
 from ..primitives.schedule import Schedule
 from .cache_blocks import CacheBlocks, nest_blocks
-from .contraction_plan import Plan, is_near
+from .contraction_plan import Plan, is_near, suited_vectors
 from .inner_products import tile_inner_products
 from .loop_partition import peel_remainder, trim_remainder
 from .match_contraction import Contraction, column_dim, contraction_of
@@ -55,12 +55,13 @@ MOST_UNROLLED_STEPS = 512
 def tile_contractions(sch: Schedule, func: tir.PrimFuncOp, target: Target) -> None:
     """Tile every contraction of the function that has a plan."""
     for block in blocks_in(func):
-        contraction = contraction_of(block)
+        contraction, suited = contraction_of(block), target
         if contraction is not None and contraction.rhs[0].buffer in func.layout_free:
-            contraction = in_panels(sch, contraction, decide_panel(sch, contraction, target))
-        plan = None if contraction is None else decide_plan(sch, contraction, target)
+            suited = suited_vectors(contraction, target)
+            contraction = in_panels(sch, contraction, decide_panel(sch, contraction, suited))
+        plan = None if contraction is None else decide_plan(sch, contraction, suited)
         if plan is not None:
-            for version in _versions(sch, plan, target):
+            for version in _versions(sch, plan, suited):
                 apply_plan(sch, version)
 
 

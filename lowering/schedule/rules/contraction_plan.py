@@ -42,6 +42,10 @@ LOWER = 1.02
 """The cost factor up to which full tiles of fewer rows are preferred: they leave less remainder."""
 
 
+WIDER = 1.05
+"""How many times as many lanes whole registers must take for vectors of half of one."""
+
+
 @dataclass(frozen=True)
 class Plan:
     """How to schedule a contraction; `m` is `None` if it has one row only."""
@@ -65,6 +69,18 @@ class Plan:
     def width(self) -> int:
         """Columns of the tile."""
         return self.tile.vectors * self.lanes
+
+
+def suited_vectors(contraction: Contraction, target: Target) -> Target:
+    """The target with vectors of half a register, if they are as fast and panels are padded less.
+
+    The right operand is constant.
+    """
+    lanes, columns = target.lanes(contraction.element_bits), contraction.extent(contraction.n)
+    if columns.constant is None or target.model.narrow_rate <= 1:
+        return target
+    wide, narrow = (-(-columns.constant // n) * n for n in (lanes, lanes // 2))
+    return target.narrow if narrow * WIDER <= wide else target
 
 
 def plan_of(contraction: Contraction, target: Target) -> Plan | None:
