@@ -94,6 +94,27 @@ def fractions(d: Draw):
     }
 
 
+def hamming(d: Draw):
+    return [], {
+        "window_size": d.integer(1, 20),
+        "periodic": d.pick((True, False)),
+        "alpha": d.pick((0.54, 0.5)),
+        "beta": d.pick((0.46, 1)),
+        "dtype": d.dtype,
+    }
+
+
+def hamming_window(window_size, periodic, alpha, beta, dtype):
+    window = torch.hamming_window(window_size, periodic, alpha, beta, dtype=torch.float64)
+    return window.to(torch_dtype(dtype))
+
+
+def symbolic_size(shapes, attributes):
+    from xrelax.dialects.int_expr import sym
+
+    return shapes, attributes | {"window_size": sym(f"n{attributes['window_size']}")}
+
+
 def triangle(d: Draw):
     return [d.array(d.shape(2, 4), special=True)], {"k": d.integer(-3, 3)}
 
@@ -210,6 +231,7 @@ CASES = (
         symbolic=lambda shapes, attributes: None,
         note="floats",
     ),
+    Case("relax.hamming_window", hamming, hamming_window, FLOATS, symbolic=symbolic_size),
     Case("relax.tril", triangle, lambda x, k: torch.tril(x, k), ALL),
     Case("relax.triu", triangle, lambda x, k: torch.triu(x, k), ALL),
     Case("relax.eye", unit, unit_matrix, ALL),

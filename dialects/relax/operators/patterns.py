@@ -1,10 +1,10 @@
-"""Tensors computed from indices: ranges, triangles, identity matrices, one-hot vectors."""
+"""Tensors computed from indices: ranges, windows, triangles, identity matrices, one-hot vectors."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from math import ceil
+from math import ceil, pi
 from typing import Any, ClassVar, cast
 
 import numpy as np
@@ -15,7 +15,7 @@ from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def
 from ...dtypes import element_type, is_float
 from ...int_expr import IntExpr
 from ..types import TensorType, shape_text
-from .attributes import DType, Int, Number, Scalar, dtype_of_number
+from .attributes import Bool, DType, Int, Number, Scalar, dtype_of_number
 from .base import OperatorOp
 from .creation import require_sizes
 from .elementwise import INTEGERS, short_name
@@ -94,6 +94,57 @@ class ArangeOp(OperatorOp):
         start, end, step, dtype = cls.bounds(attributes)
         numbers = cast("NDArray[Any]", np.arange(start, end, step))
         return numbers if is_float(dtype) else numbers.astype(dtype)
+
+
+@irdl_op_definition
+class HammingWindowOp(OperatorOp):
+    """``alpha - beta * cos(2 pi i / n)`` for each index i, with n the `window_size`.
+
+    The window is symmetric, with ``window_size - 1`` for n, unless it is `periodic`. One number is
+    1. `torch.hamming_window`.
+    """
+
+    name = "relax.hamming_window"
+    window_size = opt_prop_def(Scalar())
+    periodic = opt_prop_def(Bool(default=True))
+    alpha = opt_prop_def(Number(default=0.54))
+    beta = opt_prop_def(Number(default=0.46))
+    dtype = opt_prop_def(DType(default="float32"))
+    assembly_format = "attr-dict `:` type($result)"
+
+    @classmethod
+    def infer(cls, operands: Sequence[TensorType], attributes: dict[str, Any]) -> TensorType:
+        size, dtype = attributes["window_size"], attributes["dtype"]
+        if not is_float(dtype):
+            raise ValueError(f"expected dtype of '{cls.name}' to be a float, got {dtype}")
+        known = size.constant if isinstance(size, IntExpr) else size
+        if isinstance(known, float) or (known is not None and known < 1):
+            raise ValueError(
+                f"expected window_size of '{cls.name}' to be an integer of at least 1, got {known}"
+            )
+        return TensorType.of([size], element_type(dtype))
+
+    @classmethod
+    def compute(cls, te: TensorLanguage, tensors: Sequence[Any], attributes: dict[str, Any]) -> Any:
+        (size,) = te.shape_of([te.dim_expr(attributes["window_size"])])
+        alpha, beta = (te.const(float(attributes[n]), "float64") for n in ("alpha", "beta"))
+        period = te.cast("float64", size if attributes["periodic"] else size - 1)
+
+        def element(i: Any) -> Any:
+            angle = te.cast("float64", i) * te.const(2 * pi, "float64") / period
+            window = alpha - beta * te.cos(angle)
+            one = te.const(1.0, "float64")
+            return te.Select(te.EQ(size, 1), one, window).astype(attributes["dtype"])
+
+        return te.compute((size,), element, name="T_hamming_window")
+
+    @classmethod
+    def reference(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> NDArray[Any]:
+        size: int = attributes["window_size"]
+        if size == 1:
+            return np.ones(1)
+        places = np.arange(size) / (size if attributes["periodic"] else size - 1)
+        return attributes["alpha"] - attributes["beta"] * np.cos(2 * pi * places)
 
 
 def _at_most(te: TensorLanguage, lhs: Any, rhs: Any, distance: Any) -> Any:

@@ -149,6 +149,25 @@ def iota(ctx: Context, length: Any, *, start: Any, step: Any, **_: Any) -> Value
     return ctx.op("arange", start=start, end=start + length * step, step=step, dtype=ctx.dtype)
 
 
+@converts_as_tvm(
+    "aten.hamming_window.default",
+    "aten.hamming_window.periodic",
+    "aten.hamming_window.periodic_alpha",
+    "aten.hamming_window.periodic_alpha_beta",
+)
+def hamming_window(
+    ctx: Context,
+    size: Any,
+    periodic: bool = True,
+    alpha: float = 0.54,
+    beta: float = 0.46,
+    **_: Any,
+) -> Value:
+    """A Hamming window."""
+    shape = {"alpha": alpha, "beta": beta, "dtype": ctx.dtype}
+    return ctx.op("hamming_window", window_size=size, periodic=periodic, **shape)
+
+
 @converts_as_tvm("aten.full.default", "aten.new_full.default", "aten.fill.Scalar")
 def full(ctx: Context, *given: Any, **_: Any) -> Value:
     """A tensor filled with a number, of a shape or like another tensor."""
