@@ -140,16 +140,17 @@ class Target:
 
     def with_model(self, model: MachineModel) -> "Target":
         """The same target with another model of its machine."""
-        fields = {name: getattr(self, name) for name in Target.__slots__}
-        return _restore({**fields, "model": model})
+        return self._with(model=model)
 
     @property
     def narrow(self) -> "Target":
         """The same target with vectors of half a register."""
         isa = replace(self.isa, vector_bits=self.vector_bits // 2)
         model = replace(self.model, fma_rate=self.model.fma_rate * self.model.narrow_rate)
-        fields = {name: getattr(self, name) for name in Target.__slots__}
-        return _restore({**fields, "isa": isa, "model": model})
+        return self._with(isa=isa, model=model)
+
+    def _with(self, **changed: Any) -> "Target":
+        return _restore({name: getattr(self, name) for name in Target.__slots__} | changed)
 
     def lanes(self, element_bits: int) -> int:
         """Elements of this many bits in one vector register: 16 floats for AVX-512."""

@@ -125,12 +125,13 @@ def measured(target: Any) -> dict[str, float]:
     kinds = (ctypes.c_float, ctypes.c_float, ctypes.c_int64)
     fma = ctypes.CFUNCTYPE(ctypes.c_float, *kinds)(floats.address("chain"))
     latency = best_seconds(lambda: fma(1.0, 0.5, STEPS)) * ghz * 1e9 / STEPS
-    machine = measure_machine(1, target)
+    machine, narrow = measure_machine(1, target), measure_machine(1, target.narrow)
     lanes = target.lanes(32)
     second = next(level for level in machine.levels if level.name == "L2")
     return {
         "clock_ghz": round(ghz, 2),
         "fma_rate": round(machine.flops_per_second / (2 * lanes * ghz * 1e9), 2),
+        "narrow_rate": round(2 * narrow.flops_per_second / machine.flops_per_second, 1),
         "fma_latency": round(latency, 1),
         "l2_gap": round(target.vector_bits / 8 / (second.bytes_per_second / ghz / 1e9), 2),
     }

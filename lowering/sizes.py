@@ -6,7 +6,6 @@ from collections.abc import Iterable
 
 from xdsl.dialects.builtin import AnyFloat
 from xdsl.ir import Attribute, SSAValue
-from xdsl.utils.hints import isa
 
 from ..dialects import tir
 from ..dialects.relax.types import tensors_in
@@ -55,7 +54,7 @@ def _growth(made: set[Attribute], given: set[Attribute]) -> int:
     """How many times as many bytes results of some dtypes may have, for operands of others."""
     if made <= given:
         return GROWTH_OF_ELEMENTS
-    are_floats = all(isa(dtype, AnyFloat) for dtype in made | given)
+    are_floats = all(isinstance(dtype, AnyFloat) for dtype in made | given)
     return GROWTH * GROWTH_OF_ELEMENTS if are_floats else GROWTH
 
 

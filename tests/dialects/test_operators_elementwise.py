@@ -199,6 +199,15 @@ def test_ranges():
     assert error_of("arange", start=0.5, end=n) == message
 
 
+def test_hamming_windows():
+    assert infer("hamming_window", window_size=n, periodic=False, dtype="float16") == "[n], f16"
+    message = "expected window_size of 'relax.hamming_window' to be an integer of at least 1, got "
+    assert error_of("hamming_window", window_size=0) == message + "0"
+    assert error_of("hamming_window", window_size=2.5) == message + "2.5"
+    message = "expected dtype of 'relax.hamming_window' to be a float, got int32"
+    assert error_of("hamming_window", window_size=n, dtype="int32") == message
+
+
 def test_triangles_and_units():
     message = "expected x of 'relax.tril' to have at least two dims, got (n,)"
     assert error_of("tril", "[n], f32") == message

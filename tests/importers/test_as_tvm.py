@@ -57,6 +57,8 @@ CORE = {
     "fmod": (lambda x: torch.fmod(x, 0.25), [X], ["mod"]),
     "eye": (lambda x: x + torch.eye(3, 4), [X],
             ["arange", "arange", "expand_dims", "equal", "astype", "add"]),
+    "windows": (lambda x: x * torch.hamming_window(4) + torch.hamming_window(4, False, 0.5, 1.0),
+                [X], ["hamming_window", "multiply", "hamming_window", "add"]),
     "select": (lambda x: x[1] + x[-1], [X], ["take", "take", "add"]),
     "split": (lambda x: x.split([1, 3], 1), [X], ["split"]),
     "ranges": (lambda x: x + torch.arange(4, dtype=torch.int32), [X], ["arange", "astype", "add"]),

@@ -100,8 +100,8 @@ class ArangeOp(OperatorOp):
 class HammingWindowOp(OperatorOp):
     """``alpha - beta * cos(2 pi i / n)`` for each index i, with n the `window_size`.
 
-    The window is symmetric, with ``window_size - 1`` for n, unless it is `periodic`. One number is
-    1. `torch.hamming_window`.
+    The window is symmetric, with ``window_size - 1`` for n, unless it is `periodic`. A
+    window of one element is 1. `torch.hamming_window`.
     """
 
     name = "relax.hamming_window"

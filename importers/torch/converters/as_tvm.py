@@ -164,8 +164,8 @@ def hamming_window(
     **_: Any,
 ) -> Value:
     """A Hamming window."""
-    shape = {"alpha": alpha, "beta": beta, "dtype": ctx.dtype}
-    return ctx.op("hamming_window", window_size=size, periodic=periodic, **shape)
+    options = {"periodic": periodic, "alpha": alpha, "beta": beta, "dtype": ctx.dtype}
+    return ctx.op("hamming_window", window_size=size, **options)
 
 
 @converts_as_tvm("aten.full.default", "aten.new_full.default", "aten.fill.Scalar")

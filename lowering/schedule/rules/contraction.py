@@ -34,7 +34,7 @@ from ..index_map import IndexMap
 from ..primitives.random_variables import BlockRV, LoopRV
 from ..primitives.schedule import Schedule
 from .cache_blocks import CacheBlocks, nest_blocks
-from .contraction_plan import Plan, is_near, suited_vectors
+from .contraction_plan import Plan, choose_vector_width, is_near
 from .inner_products import tile_inner_products
 from .loop_partition import peel_remainder, trim_remainder
 from .match_contraction import Contraction, column_dim, contraction_of
@@ -55,13 +55,13 @@ MOST_UNROLLED_STEPS = 512
 def tile_contractions(sch: Schedule, func: tir.PrimFuncOp, target: Target) -> None:
     """Tile every contraction of the function that has a plan."""
     for block in blocks_in(func):
-        contraction, suited = contraction_of(block), target
+        contraction, chosen = contraction_of(block), target
         if contraction is not None and contraction.rhs[0].buffer in func.layout_free:
-            suited = suited_vectors(contraction, target)
-            contraction = in_panels(sch, contraction, decide_panel(sch, contraction, suited))
-        plan = None if contraction is None else decide_plan(sch, contraction, suited)
+            chosen = choose_vector_width(contraction, target)
+            contraction = in_panels(sch, contraction, decide_panel(sch, contraction, chosen))
+        plan = None if contraction is None else decide_plan(sch, contraction, chosen)
         if plan is not None:
-            for version in _versions(sch, plan, suited):
+            for version in _versions(sch, plan, chosen):
                 apply_plan(sch, version)
 
 
@@ -183,14 +183,14 @@ def finish_tiles(sch: Schedule, loop: tir.ForOp) -> None:
 def _finish_tile(sch: Schedule, block: tir.BlockOp) -> None:
     """Compact the sums of a block to a tile, and initialize them before the reduction loops.
 
-    These then leave out rows of padding, if they are over windows.
+    A loop over the rows of a window then skips those that are padding.
     """
     compact_scratch(sch, block.write_buffers[0])
     sch.applies(sch.drop_predicates, sch.rv(block))  # refused for blocks that need conditions
     reduce = [loop for loop in loops_around(block) if "reduce" in iterator_kinds(loop, block)]
     if reduce:  # sums of one product may have no loop
         sch.decompose_reduction(sch.rv(block), sch.rv(reduce[0]))
-        sch.applies(sch.skip_padding, sch.rv(reduce[0]))  # rows of a window; refused without any
+        sch.applies(sch.skip_padding, sch.rv(reduce[0]))  # refused without padding
 
 
 def tile_loops(sch: Schedule, plan: Plan) -> tuple[tir.ForOp, tir.ForOp]:

@@ -41,9 +41,8 @@ UNKNOWN_ROWS = 1.1
 LOWER = 1.02
 """The cost factor up to which full tiles of fewer rows are preferred: they leave less remainder."""
 
-
-WIDER = 1.05
-"""How many times as many lanes whole registers must take for vectors of half of one."""
+LEAST_GAIN = 1.05
+"""How many times as long whole registers must take for vectors of half of one."""
 
 
 @dataclass(frozen=True)
@@ -71,16 +70,17 @@ class Plan:
         return self.tile.vectors * self.lanes
 
 
-def suited_vectors(contraction: Contraction, target: Target) -> Target:
-    """The target with vectors of half a register, if they are as fast and panels are padded less.
+def choose_vector_width(contraction: Contraction, target: Target) -> Target:
+    """The target with vectors of half a register, if panels of a constant are padded less then.
 
-    The right operand is constant.
+    Where half registers are no faster, that never pays.
     """
     lanes, columns = target.lanes(contraction.element_bits), contraction.extent(contraction.n)
-    if columns.constant is None or target.model.narrow_rate <= 1:
+    if columns.constant is None or lanes < 4:
         return target
-    wide, narrow = (-(-columns.constant // n) * n for n in (lanes, lanes // 2))
-    return target.narrow if narrow * WIDER <= wide else target
+    wide, narrow = (-(-columns.constant // n) for n in (lanes, lanes // 2))
+    pays = narrow * LEAST_GAIN <= wide * target.model.narrow_rate
+    return target.narrow if pays else target
 
 
 def plan_of(contraction: Contraction, target: Target) -> Plan | None:
