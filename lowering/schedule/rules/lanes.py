@@ -29,6 +29,12 @@ from ..kinds import verify_kind
 from ..loop_checks import verify_plain
 from ..primitives.schedule import Schedule
 
+TRANSPOSING = 6
+"""The cost of a vector that is transposed in registers, in vector loads."""
+
+INTERLEAVED = 8
+"""The longest rows that LLVM interleaves of scalar loops, which is as fast as transposing them."""
+
 COMBINING = 12
 """The cost of a horizontal reduction, in vector loads."""
 
@@ -132,15 +138,25 @@ def _cost(loop: tir.ForOp, strides: Strides, target: Target) -> float | None:
     steps = strides.load_steps(loop.loop_var)
     if is_reduction and ONE not in steps:
         return None
-    gathers = sum(
-        step not in (ZERO, ONE) and not _is_repeated(op, loop, strides, lanes)
-        for op, step in zip(strides.loads, steps, strict=True)
-    )
     count = extent or 16 * lanes
+    gathers = sum(
+        TRANSPOSING if count > INTERLEAVED and _is_transposed(op, strides, lanes) else lanes
+        for op, step in zip(strides.loads, steps, strict=True)
+        if step not in (ZERO, ONE) and not _is_repeated(op, loop, strides, lanes)
+    )
     vectors = -(-count // lanes)
     accesses = len(strides.stores) + len(steps)
-    cost = vectors * (accesses + gathers * lanes) + (COMBINING if is_reduction else 0)
+    cost = vectors * (accesses + gathers) + (COMBINING if is_reduction else 0)
     return cost / count if cost < count * accesses else None
+
+
+def _is_transposed(op: tir.LoadOp, strides: Strides, lanes: int) -> bool:
+    """Whether vectors of an elementwise block are loaded along another loop, and transposed."""
+    if set(strides.block.axis_kinds) != {"spatial"}:
+        return False
+    loops = nest_loops(strides.block)
+    rows = [loop for loop in loops if strides.step(op, loop.loop_var) == ONE]
+    return any((loop.extent.data.constant or lanes) >= lanes for loop in rows)
 
 
 def _is_repeated(op: tir.LoadOp, loop: tir.ForOp, strides: Strides, lanes: int) -> bool:

@@ -94,12 +94,16 @@ def _tile(
     size: int,
     stores_far: bool,
 ) -> None:
-    """Tile the part of the loops that full tiles cover; the remainder, if any, follows."""
+    """Tile the part of the loops that full tiles cover; the remainder, if any, follows.
+
+    Fewer columns than a tile has are one masked tile.
+    """
     others = [op for op in nest_loops(block) if op is not columns and op is not rows]
     if not sch.applies(sch.reorder, *map(sch.rv, [*others, columns, rows])):
         return
     for part in _parts(sch, columns, size):
-        if _full(part, size) != part.extent.data:
+        is_short = part is columns and part.extent.data.constant is not None
+        if _full(part, size) != part.extent.data and not is_short:
             continue
         inner = nest_loops(blocks_in(part)[0])[-1]
         sch.reorder(sch.rv(inner), sch.rv(part))
@@ -108,9 +112,10 @@ def _tile(
 
 
 def _tile_part(sch: Schedule, rows: tir.ForOp, size: int, stores_far: bool) -> None:
-    """Tile two loops, the inner of which has a multiple of `size` iterations."""
+    """Tile two loops; the inner one has fewer than `size` iterations, or a multiple of them."""
     columns = nest_loops(blocks_in(rows)[0])[-1]
-    outer, lanes = sch.split(sch.rv(columns), [None, size])
+    width = min(columns.extent.data.constant or size, size)
+    outer, lanes = sch.split(sch.rv(columns), [None, width])
     if (count := rows.extent.data) % size == ZERO:
         fitting = [n for n in LINES if count // size % n == ZERO or count.constant is None]
         name = blocks_in(rows)[0].block_name.data

@@ -81,6 +81,17 @@ def test_transposes(shape):
 
 
 @pytest.mark.sampled
+@pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "int8"])
+@pytest.mark.parametrize("columns", [3, 5, 9, 13, 31, 63])
+def test_transposes_to_rows_shorter_than_a_register(columns, dtype):
+    for rows in (16, 67, 300):
+        check("R.permute_dims(x)", lambda x: x.T, (columns, rows), dtype)
+        check(
+            "R.add(R.permute_dims(x), R.permute_dims(x))", lambda x: x.T * 2, (columns, rows), dtype
+        )
+
+
+@pytest.mark.sampled
 @pytest.mark.parametrize("dtype", ["float64", "float16", "int8", "int64"])
 def test_dtypes(dtype):
     check("R.permute_dims(x)", lambda x: x.T, (70, 35), dtype)

@@ -37,3 +37,36 @@ tir.prim_func @collides(%X: !tir.buffer<[512, 768], f32>, %Y: !tir.buffer<[768, 
     }
   }
 }
+
+// -----
+
+// Twelve columns are less than a register: one masked square for 16 rows.
+// CHECK-LABEL: tir.prim_func @narrow
+// CHECK:         tir.for %{{.*}} in (0, 16) {
+// CHECK-NEXT:      tir.for %{{.*}} in (0, 12) vectorized {
+tir.prim_func @narrow(%X: !tir.buffer<[12, 320], f32>, %Y: !tir.buffer<[320, 12], f32>) {
+  tir.for %i in (0, 320) {
+    tir.for %j in (0, 12) {
+      tir.block "Y" (%vi: spatial (0, 320) = %i, %vj: spatial (0, 12) = %j) reads (%X[%vj, %vi]) writes (%Y[%vi, %vj]) {
+        %x = tir.load %X[%vj, %vi] : !tir.buffer<[12, 320], f32>
+        tir.store %x, %Y[%vi, %vj] : !tir.buffer<[320, 12], f32>
+      }
+    }
+  }
+}
+
+// -----
+
+// LLVM interleaves six columns as fast.
+// CHECK-LABEL: tir.prim_func @interleaved
+// CHECK-NOT:     vectorized
+tir.prim_func @interleaved(%X: !tir.buffer<[6, 320], f32>, %Y: !tir.buffer<[320, 6], f32>) {
+  tir.for %i in (0, 320) {
+    tir.for %j in (0, 6) {
+      tir.block "Y" (%vi: spatial (0, 320) = %i, %vj: spatial (0, 6) = %j) reads (%X[%vj, %vi]) writes (%Y[%vi, %vj]) {
+        %x = tir.load %X[%vj, %vi] : !tir.buffer<[6, 320], f32>
+        tir.store %x, %Y[%vi, %vj] : !tir.buffer<[320, 6], f32>
+      }
+    }
+  }
+}
