@@ -24,6 +24,7 @@ from ....dialects.dtypes import byte_width
 from ....dialects.int_expr import ONE, ZERO
 from ....dialects.nesting import operations_in
 from ...analysis.strides import Strides
+from ...cost_model import UNKNOWN_EXTENT
 from ..blocks import ScheduleError, blocks_in, iterator_kinds, loaded_buffers, nest_loops
 from ..kinds import verify_kind
 from ..loop_checks import verify_plain
@@ -33,7 +34,10 @@ TRANSPOSING = 6
 """The cost of a vector that is transposed in registers, in vector loads."""
 
 INTERLEAVED = 8
-"""The longest rows that LLVM interleaves of scalar loops, which is as fast as transposing them."""
+"""The longest rows of a nest of two long loops of scalars that LLVM interleaves, as fast."""
+
+LEAST_INTERLEAVED = 64
+"""The fewest such rows."""
 
 COMBINING = 12
 """The cost of a horizontal reduction, in vector loads."""
@@ -140,7 +144,7 @@ def _cost(loop: tir.ForOp, strides: Strides, target: Target) -> float | None:
         return None
     count = extent or 16 * lanes
     gathers = sum(
-        TRANSPOSING if count > INTERLEAVED and _is_transposed(op, strides, lanes) else lanes
+        TRANSPOSING if _is_transposed(op, loop, strides, lanes) else lanes
         for op, step in zip(strides.loads, steps, strict=True)
         if step not in (ZERO, ONE) and not _is_repeated(op, loop, strides, lanes)
     )
@@ -150,13 +154,16 @@ def _cost(loop: tir.ForOp, strides: Strides, target: Target) -> float | None:
     return cost / count if cost < count * accesses else None
 
 
-def _is_transposed(op: tir.LoadOp, strides: Strides, lanes: int) -> bool:
+def _is_transposed(op: tir.LoadOp, loop: tir.ForOp, strides: Strides, lanes: int) -> bool:
     """Whether vectors of an elementwise block are loaded along another loop, and transposed."""
     if set(strides.block.axis_kinds) != {"spatial"}:
         return False
-    loops = nest_loops(strides.block)
-    rows = [loop for loop in loops if strides.step(op, loop.loop_var) == ONE]
-    return any((loop.extent.data.constant or lanes) >= lanes for loop in rows)
+    rows = [x for x in nest_loops(strides.block) if strides.step(op, x.loop_var) == ONE]
+    lengths = [x.extent.data.constant or UNKNOWN_EXTENT for x in rows]
+    if not rows or lengths[-1] < lanes:
+        return False
+    is_long = rows[-1] is loop.parent_op() and lengths[-1] > LEAST_INTERLEAVED
+    return not is_long or (loop.extent.data.constant or UNKNOWN_EXTENT) > INTERLEAVED
 
 
 def _is_repeated(op: tir.LoadOp, loop: tir.ForOp, strides: Strides, lanes: int) -> bool:

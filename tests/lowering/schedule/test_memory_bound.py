@@ -109,12 +109,13 @@ def test_every_other_element():
         np.testing.assert_array_equal(run(x).numpy(), x[:, ::2].sum(1))
 
 
-@pytest.mark.parametrize("shape", [(2, 6, 5, 7), (1, 4, 16, 16), (2, 3, 1, 33)])
+@pytest.mark.parametrize("shape", [(2, 6, 5, 7), (1, 4, 16, 16), (2, 3, 1, 33), (2, 7, 7, 64)])
 def test_four_dims(shape):
     x = whole_numbers(shape)
     for result, expected in {
         "R.permute_dims(x, [0, 2, 3, 1])": x.transpose(0, 2, 3, 1),
         "R.permute_dims(x, [0, 2, 1, 3])": x.transpose(0, 2, 1, 3),
+        "R.permute_dims(x, [0, 3, 1, 2])": x.transpose(0, 3, 1, 2),
         "R.sum(x, axis=[2, 3])": x.sum((2, 3)),
         "R.sum(x, axis=[0, 2, 3])": x.sum((0, 2, 3)),
         "R.sum(x, axis=[1])": x.sum(1),

@@ -70,3 +70,22 @@ tir.prim_func @interleaved(%X: !tir.buffer<[6, 320], f32>, %Y: !tir.buffer<[320,
     }
   }
 }
+
+// -----
+
+// It does not, where another loop is between them.
+// CHECK-LABEL: tir.prim_func @apart
+// CHECK:         tir.for %{{.*}} in (0, 16) {
+// CHECK-NEXT:      tir.for %{{.*}} in (0, 6) vectorized {
+tir.prim_func @apart(%X: !tir.buffer<[5, 6, 320], f32>, %Y: !tir.buffer<[320, 5, 6], f32>) {
+  tir.for %i in (0, 320) {
+    tir.for %j in (0, 5) {
+      tir.for %k in (0, 6) {
+        tir.block "Y" (%vi: spatial (0, 320) = %i, %vj: spatial (0, 5) = %j, %vk: spatial (0, 6) = %k) reads (%X[%vj, %vk, %vi]) writes (%Y[%vi, %vj, %vk]) {
+          %x = tir.load %X[%vj, %vk, %vi] : !tir.buffer<[5, 6, 320], f32>
+          tir.store %x, %Y[%vi, %vj, %vk] : !tir.buffer<[320, 5, 6], f32>
+        }
+      }
+    }
+  }
+}
