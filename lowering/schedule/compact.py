@@ -21,7 +21,7 @@ from ...dialects.int_expr import IntExpr
 from ...dialects.nesting import ancestors, enclosing, operations_in
 from ...dialects.sym import Values, exprs_of
 from ...dialects.tir.regions import infer_regions
-from ...dialects.tir.verify_access import buffer_text
+from ...dialects.tir.verify_access import buffer_text, uncovered_axis
 from .blocks import ScheduleError, Uses, common_block, function_of, stored_buffers, uses_of
 from .loop_checks import loop_text
 from .regions import contains, refresh_around
@@ -38,12 +38,13 @@ def compact_buffer(alloc: tir.AllocBufferOp) -> None:
     _shrink(alloc, part_of_iteration(alloc))
 
 
-def part_of_iteration(alloc: tir.AllocBufferOp) -> Part:
+def part_of_iteration(alloc: tir.AllocBufferOp, in_part: bool = False) -> Part:
     """The region of a scratch buffer that an iteration of the innermost loop around it uses.
 
-    Raises ScheduleError where `compact_buffer` does.
+    Raises ScheduleError where `compact_buffer` does, but with `in_part` not for axes that take a
+    part of the values of their ranges, which may be no indices of a smaller buffer.
     """
-    plan = _plan_of(alloc)
+    plan = _plan_of(alloc, in_part)
     if isinstance(plan, ScheduleError):
         raise plan
     return plan
@@ -76,7 +77,7 @@ class Part:
     accesses: Sequence[tir.LoadOp | tir.StoreOp]
 
 
-def _plan_of(alloc: tir.AllocBufferOp) -> Part | ScheduleError:
+def _plan_of(alloc: tir.AllocBufferOp, in_part: bool = False) -> Part | ScheduleError:
     """The plan for a buffer, or the error that explains why it cannot move."""
     uses, name = uses_of(alloc.result), buffer_text(alloc.result)
     accesses: list[tir.LoadOp | tir.StoreOp] = [*uses.stores, *uses.loads]
@@ -91,7 +92,8 @@ def _plan_of(alloc: tir.AllocBufferOp) -> Part | ScheduleError:
     assert isinstance(loop, tir.ForOp)
     values = Values()
     stored = _stored_region(parent, alloc, values) if _is_stored_first(loop, uses) else None
-    if stored is None:
+    writers = [b for s in uses.stores if (b := enclosing(s, tir.BlockOp)) is not None]
+    if stored is None or not (in_part or all(uncovered_axis(b) is None for b in writers)):
         return ScheduleError(
             f"expected each iteration of {loop_text(loop)} to store all of {name} that it loads",
             alloc,

@@ -56,10 +56,13 @@ class IteratorMap:
             mapping[Arg(number)] = self.values.expr(value) if known is None else known
         return expr.substitute(mapping)
 
-    def knows(self, store: tir.StoreOp) -> bool:
-        """Whether a block stores at its axes, or in blocks around it at what all their axes say."""
+    def knows(self, store: tir.StoreOp, in_part: bool = False) -> bool:
+        """Whether a block stores at its axes, or in blocks around it at what all their axes say.
+
+        With `in_part`, the axes may run over a part of the buffer.
+        """
         if len(self.blocks) == 1:
-            return accessed_axes(self.blocks[0], store) is not None
+            return accessed_axes(self.blocks[0], store, in_part=in_part) is not None
         return all(v in self.meaning for v in store.operands_)
 
     def stored(self, store: tir.StoreOp) -> list[IntExpr]:

@@ -213,8 +213,8 @@ def _complete_digits(
 ) -> IteratorMap:
     """The iterator map of a store of which one iteration of the loop completes a box.
 
-    With `is_shared`, several iterations may store the same element. Raises ScheduleError if an
-    iteration does not complete a box.
+    With `is_shared`, several iterations may store the same element, and all of them a part of the
+    buffer. Raises ScheduleError if an iteration does not complete a box.
     """
 
     def expect(holds: bool, what: str) -> None:
@@ -234,9 +234,10 @@ def _complete_digits(
     fixed = [op for op in iterators.loops if op.loop_var in variables]
     depends = any(variables & set(op.operands_) for op in fixed)
     expect(not depends, f"bounds of loops around {name} not to depend on each other")
-    expect(iterators.knows(store), f"{name} to store each element of {buffer} at its axes")
+    is_known = iterators.knows(store, in_part=is_shared)
+    expect(is_known, f"{name} to store each element of {buffer} at its axes")
     for block in iterators.blocks:
-        is_plain = keeps_in_range(block) and not (
+        is_plain = keeps_in_range(block, in_part=is_shared) and not (
             block.predicates.data and len(iterators.blocks) > 1
         )
         expect(is_plain, f"predicates of {_name(block)} to keep axes in range only")
@@ -256,9 +257,12 @@ def _name(block: tir.BlockOp) -> str:
     return f"block '{block.block_name.data}'"
 
 
-def keeps_in_range(writer: tir.BlockOp) -> bool:
-    """Whether axes take all values of their ranges, and predicates say no more than that."""
-    if uncovered_axis(writer) is not None:
+def keeps_in_range(writer: tir.BlockOp, in_part: bool = False) -> bool:
+    """Whether axes take all values of their ranges, and predicates say no more than that.
+
+    With `in_part`, axes may take some of the values.
+    """
+    if not in_part and uncovered_axis(writer) is not None:
         return False
     room = {
         case - binding

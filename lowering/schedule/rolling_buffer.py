@@ -50,7 +50,7 @@ def rolling_buffer(block: tir.BlockOp, buffer: int | str) -> None:
     element later.
     """
     alloc = scratch_of(block, buffer)
-    part = part_of_iteration(alloc)
+    part = part_of_iteration(alloc, in_part=True)
     axes = _verify_same_values(block, alloc, part)
     found = _overlaps(block, part)
     order = loops_around(block)
