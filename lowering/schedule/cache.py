@@ -113,10 +113,10 @@ def cache_read(
     """Let blocks read a buffer, given by its number or name in `block`, from a copy in `scope`.
 
     Those are `consumers`, or all blocks beside `block` that read it. Returns the new block that
-    makes the copy, before the first of them, inside of a loop that writes the buffer. TVM's
-    ``cache_read``. Blocks may view the buffer or pass it to calls if it is dense, as its copy has
-    the same layout. Raises ScheduleError where one of them, or what runs between them, changes the
-    buffer.
+    copies a box of it, before the first of them, inside of a loop that writes the buffer. The box
+    holds what they read where predicates are true. TVM's ``cache_read``. Blocks may view the buffer
+    or pass it to calls if it is dense, as its copy has the same layout. Raises ScheduleError where
+    one of them, or what runs between them, changes the buffer.
     """
     verify_scope(scope, block)
     old = buffer_of(block, "read", buffer)
@@ -134,7 +134,8 @@ def cache_read(
     inside = statements_after(old, readers or [block], users_of(block, uses_of(old).stores))
     if inside is None:
         parent, statements = reading_statements(readers or [block])
-        copied = infer_regions(parent, values, statements)[0]
+        is_cut = any(_is_cut(reader) for reader in readers or [block])
+        copied = infer_regions(parent, values, statements, by_predicates=is_cut)[0]
     else:
         parent, statements, writing = inside
         copied = infer_regions(parent, values, writing)[1]
@@ -249,10 +250,14 @@ def _written(
     values: Values,
 ) -> tir.BufferRegion:
     """The region of a buffer that a block writes in statements; predicates that end axes count."""
-    inner = [o for o in operations_in(block) if isinstance(o, tir.BlockOp) and o is not block]
-    is_cut = not keeps_in_range(block) or any(o.predicates.data for o in inner)
-    _, written = infer_regions(parent, values, statements, by_predicates=is_cut)
+    _, written = infer_regions(parent, values, statements, by_predicates=_is_cut(block))
     return region_of(buffer, written, block)
+
+
+def _is_cut(block: tir.BlockOp) -> bool:
+    """Whether predicates of a block, or of those in it, do more than to keep axes in range."""
+    inner = [o for o in operations_in(block) if isinstance(o, tir.BlockOp) and o is not block]
+    return not keeps_in_range(block) or any(o.predicates.data for o in inner)
 
 
 def region_of(

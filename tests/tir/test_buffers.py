@@ -76,6 +76,54 @@ def main(X: T.Buffer((3,), "float32"), Y: T.Buffer((8,), "float32")):
     assert "range(3)" in body_text(check_schedule(source, schedule, native=True))
 
 
+NESTED = """
+@T.prim_func
+def main(X: T.Buffer((12, 24), "float32"), Y: T.Buffer((12, 24), "float32")):
+    for i, j in T.grid(12, 24):
+        with T.block("Y"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            with T.block("rows"):
+                T.where({rows})
+                Y[vi, vj] = X[vi, vj] * T.float32(2)
+            with T.block("columns"):
+                T.where({columns})
+                Y[vi, vj] = X[vi, vj] + Y[vi, vj]
+"""
+
+
+@pytest.mark.parametrize(
+    "rows, columns, copied",
+    [
+        ("vi < 8 and vj < 20", "vi < 8 and vj < 16", "T.grid(8, 20)"),
+        ("vi < 8", "vj < 16", "T.grid(12, 24)"),
+        ("vi < 0", "vi < 0 and vj < 16", "T.grid(0, 24)"),
+        ("vi < 3", "vi < vj", "T.grid(12, 24)"),
+    ],
+)
+def test_cache_read_under_predicates(rows, columns, copied):
+    """The box around what blocks inside read is copied."""
+    source = NESTED.format(rows=rows, columns=columns)
+    sch = check_schedule(source, lambda s: s.cache_read("Y", "X", "local"))
+    assert f"for ax0, ax1 in {copied}:" in sch.mod.script()
+
+
+def test_cache_read_under_a_predicate_on_symbols():
+    source = """
+@T.prim_func
+def main(x: T.handle, y: T.handle):
+    n = T.int32()
+    X = T.match_buffer(x, (n,))
+    Y = T.match_buffer(y, (n,))
+    for i in range(n):
+        with T.block("Y"):
+            vi = T.axis.spatial(n, i)
+            T.where(i < n - 4)
+            Y[vi] = X[vi] * T.float32(2)
+"""
+    sch = check_schedule(source, lambda s: s.cache_read("Y", "X", "local"), {"n": 7}, {"n": 2})
+    assert "in range(n - 4):" in sch.mod.script()
+
+
 def test_cache_write():
     check_text(
         row_sum(),
