@@ -12,6 +12,7 @@ from xdsl.ir import Operation
 from ..dialects.dtypes import bit_width, check_dtype, is_float, is_unsigned
 from .arithmetic import binary, bitwise_not, cast, const, convert, promote
 from .expr import Call, ExprLike, Let, PrimExpr, Var
+from .fixed_point import q_multiply_shift, q_multiply_shift_per_axis
 from .limits import infinity, max_value, min_value
 
 
@@ -356,6 +357,8 @@ FUNCTIONS: dict[str, Callable[..., PrimExpr]] = {
     "reinterpret": reinterpret,
     "dp4a": dp4a,
     "bfdot": bfdot,
+    "q_multiply_shift": q_multiply_shift,
+    "q_multiply_shift_per_axis": q_multiply_shift_per_axis,
     "Cast": cast,
     "cast": cast_to,
 }

@@ -125,3 +125,50 @@ def test_constants_are_folded_as_python_does():
         for b in (-3, 2):
             quotient, rest = te.const(a, "int8") // te.const(b, "int8"), te.const(a) % te.const(b)
             assert (int(quotient), int(rest)) == (a // b, a % b)
+
+
+def rounded_shift(value, bits):
+    """``value * 2 ** -bits`` of Python's integers, halves up, in 32 bits."""
+    return (((value + (1 << bits - 1)) >> bits) + 2**31) % 2**32 - 2**31
+
+
+MULTIPLIERS = np.array([2**30, 1395864371, -1395864371, 2**31 - 1, 1, 3], "int32")
+FACTORS = np.array([3, -3, 2**31 - 1, -(2**31), 12345, -1], "int32")
+
+
+@pytest.mark.parametrize("shift", [-3, 0, 1, 4])
+def test_products_of_fixed_point_numbers(shift):
+    x, y, s = (te.placeholder((6,), "int32", name=n) for n in "XYS")
+    given = np.full(6, shift, "int32")
+    expected = [
+        rounded_shift((int(a) << max(shift, 0)) * int(b), 31 + max(-shift, 0))
+        for a, b in zip(FACTORS, MULTIPLIERS, strict=True)
+    ]
+    for amount in (lambda i: shift, lambda i: s[i]):
+        z = te.compute((6,), lambda i: te.q_multiply_shift(x[i], y[i], 31, amount(i)))
+        np.testing.assert_array_equal(run([x, y, s, z], FACTORS, MULTIPLIERS, given), expected)
+
+
+@pytest.mark.parametrize("left, right", [(False, False), (False, True), (True, False)])
+def test_products_of_fixed_point_numbers_per_axis(left, right):
+    x, y, s = (te.placeholder((6,), "int32", name=n) for n in "XYS")
+    shifts = np.array([0, 1, 2, 3, 5, 8], "int32")
+    z = te.compute(
+        (6,),
+        lambda i: te.q_multiply_shift_per_axis(x[i], y[i], s[i], s[i], 20, left, right),
+    )
+    expected = [
+        rounded_shift((int(a) << int(n) * left) * int(b), 20 + int(n) * right)
+        for a, b, n in zip(FACTORS, MULTIPLIERS, shifts, strict=True)
+    ]
+    np.testing.assert_array_equal(run([x, y, s, z], FACTORS, MULTIPLIERS, shifts), expected)
+
+
+def test_products_of_other_numbers_are_refused():
+    x = te.placeholder((6,), "int32", name="X")
+    with pytest.raises(TypeError, match=r"expected 'q_multiply_shift' of int32, got int8"):
+        te.q_multiply_shift(te.const(1, "int8"), 1, 31, 0)
+    with pytest.raises(ValueError, match=r"expected 1 to 31 fraction bits of 'q_mul.*', got 0"):
+        te.q_multiply_shift(1, 1, 0, 0)
+    with pytest.raises(ValueError, match=r"expected constants for the bits and flags of 'q_mul"):
+        te.q_multiply_shift(1, 1, x[0], 0)
