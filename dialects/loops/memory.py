@@ -40,6 +40,10 @@ class AllocaOp(IRDLOperation):
             raise VerifyException(
                 f"expected a buffer of constant size on the stack, got {self.result.type}"
             )
+        if not self.result.type.is_dense:
+            raise VerifyException(
+                f"expected a new buffer without strides and offset, got {self.result.type}"
+            )
 
 
 @irdl_op_definition

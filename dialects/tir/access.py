@@ -182,6 +182,12 @@ class AllocBufferOp(IRDLOperation):
         name = None if buffer_name is None else StringAttr(buffer_name)
         super().__init__(result_types=[type_], properties={"buffer_name": name})
 
+    def verify_(self) -> None:
+        if not self.result.type.is_dense:
+            raise VerifyException(
+                f"expected a new buffer without strides and offset, got {self.result.type}"
+            )
+
 
 @irdl_op_definition
 class MatchBufferOp(IRDLOperation):

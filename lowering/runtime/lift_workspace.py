@@ -40,7 +40,6 @@ from ...dialects.sym import exprs_of
 from ...dialects.tir.types import BufferType
 from ..call_signature import Formal, buffer_formals, index_values, unify
 from ..functions import unique_name
-from ..scope import name_of
 from ..sizes import stack_buffers
 from .memory_plan import aligned
 
@@ -63,7 +62,7 @@ def lift_function(func: tir.PrimFuncOp) -> list[IntExpr]:
     lifted = [op for op in func.walk() if isinstance(op, tir.AllocBufferOp) and op not in on_stack]
     sizes: list[IntExpr] = []
     for op in lifted:
-        type_ = _slots_type(op, func)
+        type_ = _slots_type(op)
         sizes.append(_slots_size(op))
         _replace(op, _add_parameter(func, sizes[-1]), type_)
     return sizes
@@ -89,15 +88,9 @@ def _slot_count(op: tir.AllocBufferOp) -> int | None:
     return max(count if trips is None else min(count, trips), 1)
 
 
-def _slots_type(op: tir.AllocBufferOp, func: tir.PrimFuncOp) -> BufferType:
+def _slots_type(op: tir.AllocBufferOp) -> BufferType:
     """The buffer's type, with a leading dim for the slots if it is in a parallel loop."""
-    type_ = op.result.type
-    if not type_.is_dense:
-        raise PassFailedException(
-            f"in '@{func.sym_name.data}': expected scratch buffer '{name_of(op.result)}' "
-            f"to be dense, got {type_}"
-        )
-    count = _slot_count(op)
+    type_, count = op.result.type, _slot_count(op)
     if count is None:
         return type_
     step = _slot_bytes(type_) // byte_width(type_.element_type)

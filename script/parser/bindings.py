@@ -204,16 +204,28 @@ class BindingParser:
     def _alloc_buffer(self, target: ast.expr, call: ast.Call) -> None:
         given = dict(zip(("shape", "dtype"), call.args, strict=False))
         given |= {k.arg: k.value for k in call.keywords if k.arg is not None}
-        unknown = set(given) - {"shape", "dtype", "scope", "elem_offset", *HINTS}
+        unknown = set(given) - {"shape", "dtype", "scope", "strides", "elem_offset", *HINTS}
         if "shape" not in given or unknown or len(call.args) > 2:
             shown = ", ".join(sorted(unknown)) or f"{len(call.args)} arguments"
             raise self.statements.error(
-                call, f"expected shape, dtype, scope and align of a buffer, got {shown}"
+                call, f"expected shape, dtype, scope, strides and align of a buffer, got {shown}"
             )
         offset = given.get("elem_offset")
         if offset is not None and dim_expr(self.exprs.expr(offset)) != ZERO:
             raise self.statements.error(offset, "expected elem_offset of a new buffer to be 0")
-        self._declare(target, tir.AllocBufferOp(self._new_type(given)))
+        type_ = self._new_type(given)
+        if "strides" in given:
+            self._verify_compact(given["strides"], type_)
+        self._declare(target, tir.AllocBufferOp(type_))
+
+    def _verify_compact(self, node: ast.expr, type_: tir.BufferType) -> None:
+        """New memory is compact; `storage_align` makes gaps between its rows."""
+        strides, compact = tuple(map(dim_expr, self.exprs.shape(node))), type_.element_strides()
+        if strides and strides != compact:
+            expected, got = (", ".join(map(str, s)) for s in (compact, strides))
+            raise self.statements.error(
+                node, f"expected the strides of compact memory, [{expected}], got [{got}]"
+            )
 
     def _alias(self, target: ast.expr, call: ast.Call) -> None:
         """``B = T.decl_buffer((256,), data=A.data)``: the memory of A with another shape."""

@@ -79,7 +79,7 @@ SCALARS = [
     ),
     (
         "    Z = T.alloc_buffer()\n    Y[0] = 1",
-        "expected shape, dtype, scope and align of a buffer, got 0 arguments",
+        "expected shape, dtype, scope, strides and align of a buffer, got 0 arguments",
         "T.alloc_buffer",
     ),
     ("    Y[0].dtype = 1", "expected a name", "Y[0].dtype"),

@@ -48,7 +48,7 @@ def test_nonlocal_and_global_in_kernels():
 KERNEL = """
 @T.prim_func
 def f(X: T.Buffer((4,), "float32"), Y: T.Buffer((4,), "float32")):
-    B = T.sblock_alloc_buffer([4], elem_offset=T.int64(0), align=64, offset_factor=1)
+    B = T.sblock_alloc_buffer([4], strides=[1], elem_offset=T.int64(0), align=64, offset_factor=1)
     for i in range(4):
         B[i] = T.exp(X[i], dtype="float32")
         Y[i] = T.if_then_else(T.likely(i < 2, dtype="bool"), B[i], 0.0, dtype="float32")
@@ -69,7 +69,13 @@ def test_intrinsics_state_their_dtype():
             "T.exp to give float16, got",
         ),
         ("T.int64(0)", "T.int64(2)", "expected elem_offset of a new buffer to be 0"),
-        ("elem_offset", "data", "expected shape, dtype, scope and align of a buffer, got data"),
+        ("strides=[1]", "strides=[2]", r"the strides of compact memory, \[1\], got \[2\]"),
+        ("strides=[1]", "strides=[4, 1]", r"the strides of compact memory, \[1\], got \[4, 1\]"),
+        (
+            "elem_offset",
+            "data",
+            "expected shape, dtype, scope, strides and align .*, got data",
+        ),
     ],
 )
 def test_what_is_refused(old: str, new: str, message: str):

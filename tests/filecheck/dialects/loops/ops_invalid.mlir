@@ -189,6 +189,13 @@ loops.func @main(%X: !tir.buffer<[n], f32>, %z: f32) symbols [n] {
 
 // -----
 
+// CHECK: 'loops.alloca': expected a new buffer without strides and offset, got !tir.buffer<[4], f32, offset = 2>
+loops.func @main(%X: !tir.buffer<[4], f32>) {
+  %t = loops.alloca : !tir.buffer<[4], f32, offset = 2>
+}
+
+// -----
+
 // CHECK: 'loops.func': expected external kernel 'main' to have no body, got 'arith.constant'
 loops.func @main(%X: !tir.buffer<[4], f32>) external "xrelax.main.1f2e" {
   %0 = arith.constant 1.0 : f32

@@ -542,3 +542,10 @@ tir.prim_func @main(%X: !tir.buffer<[n], f32>, %Y: !tir.buffer<[16], f32>) {
 // CHECK: 'tir.prim_func': expected 'b' to be an integer parameter
 tir.prim_func @f(%b: i1) unsigned ("b") {
 }
+
+// -----
+
+// CHECK: 'tir.alloc_buffer': expected a new buffer without strides and offset, got !tir.buffer<[n], f32, strides = [2]>
+tir.prim_func @gaps(%X: !tir.buffer<[n], f32>) {
+  %T = tir.alloc_buffer : !tir.buffer<[n], f32, strides = [2]>
+}

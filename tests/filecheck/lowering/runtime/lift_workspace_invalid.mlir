@@ -8,10 +8,3 @@ relax.func @main(%x: !relax.tensor<[a], f32>) -> !relax.tensor<[a], f32> {
 tir.prim_func @kernel(%X: !tir.buffer<[n], f32>, %Y: !tir.buffer<[n], f32>) {
   %T = tir.alloc_buffer : !tir.buffer<[n], f32>
 }
-
-// -----
-
-// CHECK: in '@gaps': expected scratch buffer 'T' to be dense, got !tir.buffer<[n], f32, strides = [2]>
-tir.prim_func @gaps(%X: !tir.buffer<[n], f32>) {
-  %T = tir.alloc_buffer : !tir.buffer<[n], f32, strides = [2]>
-}
