@@ -45,6 +45,7 @@ from .inline import Definition, drop_unused_buffer, sole_store
 from .regions import refresh_around
 from .required_ranges import extents_run
 from .stored_box import indices_over_axes
+from .stored_once import stores_all_once
 
 
 def reverse_compute_inline(block: tir.BlockOp) -> None:
@@ -187,6 +188,8 @@ def _once(store: tir.StoreOp, block: tir.BlockOp, is_complete: bool) -> tir.Stor
         dims = [extents[axis] for axis in used[0]]
         if _has_inverse(place, dims) and (not is_complete or _covers(place, dims, store.buffer)):
             return store
+    if is_complete and block.init is None and stores_all_once(store, block):
+        return store
     elements = "each element" if is_complete else "elements"
     raise ScheduleError(
         f"expected block '{block.block_name.data}' to store {elements} of "

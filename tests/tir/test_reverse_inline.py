@@ -2,7 +2,7 @@
 
 import pytest
 from programs import program
-from schedule_check import check_refused, check_text
+from schedule_check import check_refused, check_schedule, check_text
 
 from xrelax.tir import Schedule
 
@@ -233,4 +233,36 @@ for i in range(6):
         program(unknown, {"X": "({n},)", "Y": "({m},)"}, n="n", m="m"),
         lambda sch: sch.compute_inline("S"),
         "compute_inline: expected 'S' to be loaded where block 'S' stores",
+    )
+
+
+TILES = """
+@T.prim_func
+def main(X: T.Buffer((64,), "float32"), Y: T.Buffer((8, 8), "float32")):
+    S = T.alloc_buffer((64,))
+    for t, i, j in T.grid(4, 4, 8):
+        with T.block("S"):
+            v = T.axis.spatial(64, t * 16 + i * 8 + j)
+            T.where({predicate})
+            S[v] = X[v] * T.float32(2)
+    for i, j in T.grid(8, 8):
+        with T.block("Y"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            Y[vi, vj] = S[vi * 8 + vj] + T.float32(1)
+"""
+
+
+@pytest.mark.parametrize("predicate", ["i * 8 + j < 16", "i < 2", "16 > j + i * 8 and i < 3"])
+def test_reverse_compute_inline_into_tiles_that_a_predicate_ends(predicate):
+    source = TILES.format(predicate=predicate)
+    sch = check_schedule(source, lambda s: s.reverse_compute_inline("Y"))
+    assert "Y[v // 8, v % 8] = X[v] * T.float32(2) + T.float32(1)" in sch.mod.script()
+
+
+@pytest.mark.parametrize("predicate", ["i * 8 + j < 15", "i < 1", "i < 2 and j < t"])
+def test_reverse_compute_inline_into_tiles_with_gaps_is_refused(predicate):
+    check_refused(
+        TILES.format(predicate=predicate),
+        lambda s: s.reverse_compute_inline("Y"),
+        "reverse_compute_inline: expected block 'S' to store each element of 'S' once",
     )
