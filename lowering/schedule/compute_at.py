@@ -6,7 +6,8 @@
     for i, j: Y[i, j] = max(T[i, j], 0)           ⇒        for j, k: T[i, j] += X[i, k] * W[j, k]
                                                            for j: Y[i, j] = max(T[i, j], 0)
 
-The block gets new loops over the part that one iteration of the loop produces or needs.
+The block gets a new loop for each axis, over the part that one iteration of the loop produces or
+needs.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from ...dialects import tir
 from ...dialects.bounds import Interval, never_negative, simplify
 from ...dialects.int_expr import ONE, Atom, IntExpr
 from ...dialects.nesting import ancestors, operations_in
-from ...dialects.sym import Values, exprs_of
+from ...dialects.sym import Values
 from ...dialects.tir.ranges import ranges_of
 from ...dialects.tir.verify_access import buffer_text
 from ..analysis.independence import may_share_memory
@@ -30,7 +31,6 @@ from .blocks import (
     common_block,
     insert_before,
     loaded_buffers,
-    loops_around,
     perfect_nest,
     statement_in,
     stored_buffers,
@@ -38,9 +38,10 @@ from .blocks import (
 )
 from .copy_block import new_loops
 from .index_values import fixed_values
-from .loop_checks import verify_covered
+from .loop_checks import verify_covered, verify_unordered
 from .needed_parts import needed_parts
 from .regions import axes_of, refresh_around, replace_regions
+from .reorder_checks import verify_instances_apart
 from .required_ranges import RequiredRange, required_ranges
 
 
@@ -66,9 +67,9 @@ def reverse_compute_at(
 
     The block must come after the loop and load what is stored in it at its own axes, complete at
     the end of each iteration. It goes to the end of the loop, or right after its last producer
-    (`FIRST`), or before the statement of number `index`. Returns the block's new loops, outermost
-    first, those of one iteration only with `preserve_unit_loops`. Raises ScheduleError with one
-    line where that is not so; then nothing has changed.
+    (`FIRST`), or before the statement of number `index`. Returns the block's new loops, in the
+    order of its axes, those of one iteration only with `preserve_unit_loops`. Raises ScheduleError
+    with one line where that is not so; then nothing has changed.
     """
     move = _plan(block, loop)
     between = _between(move, move.target, move.nest)
@@ -96,8 +97,8 @@ def compute_at(
     The block must come before the loop and store each element of a scratch buffer that only the
     loop loads. What several iterations need is computed several times. It goes right before its
     first consumer, or to the beginning of the loop (`FIRST`), or before the statement of number
-    `index`. Returns the block's new loops, outermost first, those of one iteration only with
-    `preserve_unit_loops`. Raises ScheduleError with one line where that is not so.
+    `index`. Returns the block's new loops, in the order of its axes, those of one iteration only
+    with `preserve_unit_loops`. Raises ScheduleError with one line where that is not so.
     """
     move = _plan(block, loop)
     buffer = _scratch_of(move)
@@ -147,6 +148,9 @@ def _plan(block: tir.BlockOp, loop: tir.ForOp) -> _Move:
         raise ScheduleError(f"expected {where} to have no predicates", block)
     if any(a.min.data.args() or a.extent.data.args() for a in block.axes.data):
         raise ScheduleError(f"expected axes of {where} not to depend on loops", block)
+    verify_unordered(block)
+    if isinstance(nest, tir.ForOp) and stored_buffers(block) & loaded_buffers(block):
+        verify_instances_apart(block, nest)
     verify_covered(block)
     variables = {
         op.loop_var
@@ -228,7 +232,6 @@ def _apply(
 ) -> list[tir.ForOp]:
     """Move the block into new loops in the loop's body."""
     block, place = move.block, move.loop.body.block
-    order = _loop_order(block)
     block.detach()
     if move.nest is not block:
         move.nest.detach()
@@ -239,8 +242,7 @@ def _apply(
     ranges = ranges_of(values.list)
     loops: list[tir.ForOp] = []
     current = place
-    for position in order:
-        axis = axes[position]
+    for position, axis in enumerate(axes):
         part = parts.get(position, RequiredRange(axis.min, axis.extent))
         first = binding = _without_unit_loops(axis, part, ranges)
         if part.extent != ONE or preserve_unit_loops:
@@ -284,18 +286,6 @@ def _bounds_of(
     if not never_negative(end - part.min - part.extent, ranges):
         bounds.append((binding, end))
     return bounds
-
-
-def _loop_order(block: tir.BlockOp) -> list[int]:
-    """The axes in the order of the loops that they are bound to."""
-    numbering: list[SSAValue] = block.numbering()
-    loops = [loop.loop_var for loop in loops_around(block)]
-
-    def first_loop(axis: int) -> int:
-        used = [numbering[i] for i in exprs_of(block.bindings)[axis].args()]
-        return min((i for i, v in enumerate(loops) if v in used), default=-1)
-
-    return sorted(range(len(block.axes.data)), key=first_loop)
 
 
 def _loop_name(axis: BlockArgument) -> str:

@@ -40,6 +40,17 @@ def verify_covered(block: tir.BlockOp) -> None:
         )
 
 
+def verify_unordered(block: tir.BlockOp) -> None:
+    """Raise ScheduleError for a block whose instances must keep their order: with other axes."""
+    for kind in block.axis_kinds:
+        if kind not in ("spatial", "reduce"):
+            raise ScheduleError(
+                f"expected block '{block.block_name.data}' to have spatial and reduction axes "
+                f"only, got one that is {kind}",
+                block,
+            )
+
+
 def verify_plain(loop: tir.ForOp) -> None:
     """Raise ScheduleError for a loop with annotations or a kind, which a change would lose."""
     if loop.kind.data != "serial":

@@ -15,7 +15,7 @@ from ...dialects.tir.regions import infer_regions, root_buffer
 from ...dialects.tir.verify_access import buffer_text
 from ..analysis.independence import conflict_of_axes, conflicts_between
 from .blocks import ScheduleError
-from .loop_checks import loop_text, outermost_blocks, verify_only_blocks
+from .loop_checks import loop_text, outermost_blocks, verify_only_blocks, verify_unordered
 from .regions import contains
 from .required_ranges import is_complete_in
 
@@ -60,15 +60,9 @@ def verify_reorder(chain: Sequence[tir.ForOp], order: Sequence[tir.ForOp]) -> No
         return
     verify_only_blocks(chain[-1])
     for block in outermost_blocks(chain[0]):
-        for kind in block.axis_kinds:
-            if kind not in ("spatial", "reduce"):
-                raise ScheduleError(
-                    f"expected block '{block.block_name.data}' to have spatial and reduction axes "
-                    f"only, got one that is {kind}",
-                    block,
-                )
+        verify_unordered(block)
         _verify_start(block, chain, order)
-        _verify_instances_apart(block, next(a for a, b in zip(chain, order, strict=True) if a != b))
+        verify_instances_apart(block, next(a for a, b in zip(chain, order, strict=True) if a != b))
     _verify_iterations_apart(chain)
 
 
@@ -115,7 +109,7 @@ def _loops_of_mixed_axes(block: tir.BlockOp, chain: Sequence[tir.ForOp]) -> list
     return [loop for loop in chain if loop.loop_var in found]
 
 
-def _verify_instances_apart(block: tir.BlockOp, outermost: tir.ForOp) -> None:
+def verify_instances_apart(block: tir.BlockOp, outermost: tir.ForOp) -> None:
     """Raise ScheduleError if an instance accesses elements that another one writes, but to reduce.
 
     Only loops from the outermost one that moves inwards are compared.

@@ -251,3 +251,79 @@ for i_j_k_fused in range(m * n * 4):
 """,
         {"n": 3, "m": 5},
     )
+
+
+PARTIAL = """
+@T.prim_func
+def main(X: T.Buffer((4, 6), "float32"), Y: T.Buffer((4,), "float32")):
+    P = T.alloc_buffer((6, 4))
+    for i, k in T.grid(4, 6):
+        with T.block("P"):
+            vk, vi = T.axis.remap("SS", [k, i])
+            P[vk, vi] = X[vi, vk] * T.float32(2)
+    for i, k in T.grid(4, 6):
+        with T.block("Y"):
+            vk, vi = T.axis.remap("RS", [k, i])
+            with T.init():
+                Y[vi] = T.float32(0)
+            Y[vi] = Y[vi] + P[vk, vi]
+"""
+
+
+def test_new_loops_have_the_order_of_axes():
+    def schedule(s):
+        outer, _ = s.split(s.get_loops("P")[0], [2, 2])
+        s.reverse_compute_at("Y", outer)
+
+    check_text(
+        PARTIAL,
+        schedule,
+        """
+P = T.alloc_buffer((6, 4))
+for i in range(2):
+    for i_1, k in T.grid(2, 6):
+        with T.block("P"):
+            vk = T.axis.spatial(6, k)
+            vi = T.axis.spatial(4, i * 2 + i_1)
+            P[vk, vi] = X[vi, vk] * T.float32(2)
+    for k, i_1 in T.grid(6, 2):
+        with T.block("Y"):
+            vk = T.axis.reduce(6, k)
+            vi = T.axis.spatial(4, i * 2 + i_1)
+            with T.init():
+                Y[vi] = T.float32(0)
+            Y[vi] = Y[vi] + P[vk, vi]
+""",
+        native=True,
+    )
+
+
+RUNNING_SUM = """
+@T.prim_func
+def main(X: T.Buffer((16,), "float32"), Y: T.Buffer((16,), "float32")):
+    S = T.alloc_buffer((16,))
+    for i in range(16):
+        with T.block("S"):
+            vi = T.axis.KIND(16, i)
+            S[vi] = X[vi] + T.if_then_else(vi > 0, S[T.max(vi - 1, 0)], T.float32(0))
+    for i in range(16):
+        with T.block("Y"):
+            vi = T.axis.spatial(16, i)
+            Y[vi] = S[15 - vi]
+"""
+
+
+@pytest.mark.parametrize(
+    "kind, message",
+    [
+        ("opaque", "have spatial and reduction axes only, got one that is opaque"),
+        ("spatial", "not to read elements of 'S' that one of them writes"),
+    ],
+)
+def test_a_block_whose_instances_depend_on_each_other_stays(kind, message):
+    check_refused(
+        RUNNING_SUM.replace("KIND", kind),
+        lambda s: s.compute_at("S", s.split(s.get_loops("Y")[0], [4, 4])[0]),
+        message,
+        whole=False,
+    )
