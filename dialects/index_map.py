@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Self
 
@@ -41,6 +41,13 @@ class IndexExprs:
     def symbols(self) -> set[str]:
         """The symbols in the new indices."""
         return {s for e in self.results for s in e.symbols()}
+
+    def substitute(self, mapping: Mapping[Atom, IntLike]) -> Self:
+        """Replace symbols; old indices get other names than the symbols have then."""
+        results = tuple(e.substitute(mapping) for e in self.results)
+        taken = {s for e in results for s in e.symbols()}
+        own = (name if name not in taken else f"{name}_{i}" for i, name in enumerate(self.names))
+        return type(self)(tuple(own), results)
 
     def __call__(self, indices: Sequence[IntExpr]) -> list[IntExpr]:
         """The new indices of an element; raises ValueError for another number of old ones."""

@@ -18,6 +18,7 @@ from ..dialects.dtypes import (
     wrap_to,
 )
 from ..dialects.int_expr import IntExpr, Sym, maximum, minimum
+from ..dialects.python_operators import Operators
 from ..runtime.dtype import bfloat16_to_float32, to_bfloat16
 from .constant_dim import ConstantDim
 from .nodes import PRECEDENCE as PRECEDENCE
@@ -31,7 +32,6 @@ from .nodes import PrimExpr as PrimExpr
 from .nodes import as_int_expr as as_int_expr
 from .nodes import index_expr as index_expr
 from .nodes import is_same as is_same
-from .operators import Operators
 
 COMPARISONS = ("lt", "le", "gt", "ge", "eq", "ne")
 INTEGER_ONLY = ("bitwise_and", "bitwise_or", "bitwise_xor", "shift_left", "shift_right")
@@ -103,6 +103,8 @@ def convert(value: Any) -> PrimExpr:
             return const(scalar.item(), str(scalar.dtype))
         case float():
             return Imm(value, "float32", weak=True)
+        case object(expr=IntExpr() as expr):  # a sampled number of a schedule
+            return index_expr(expr)
         case _:
             raise TypeError(f"expected an expression or a number, got {type(value).__name__}")
 

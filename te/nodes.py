@@ -9,6 +9,7 @@ from typing import Any, ClassVar, TypeAlias
 from ..dialects.dims import expr_of
 from ..dialects.dtypes import is_float
 from ..dialects.int_expr import IntExpr, Sym, outermost
+from ..dialects.python_operators import Operators, Sides
 from ..dialects.python_text import (
     ADD,
     AND,
@@ -26,7 +27,6 @@ from ..dialects.python_text import (
     integer_precedence,
     integer_text,
 )
-from .operators import Operators, Sides
 
 PRECEDENCE = {
     "add": ("+", ADD),

@@ -53,10 +53,8 @@ class IndexMap:
         named = dict(zip(last, indices[first:], strict=True))
         results = mapping_function(*indices[:first], **named)
         items = cast("Iterable[Any]", results if isinstance(results, list | tuple) else [results])
-        found = IndexMap(_Map(tuple(names), tuple(dim_of(item) for item in items)))
-        taken = found.symbols
-        own = [name if name not in taken else f"{name}_{i}" for i, name in enumerate(names)]
-        return IndexMap(_Map(tuple(own), found.map.results))
+        found = _Map(tuple(names), tuple(dim_of(item) for item in items))
+        return IndexMap(found.substitute({}))
 
     @staticmethod
     def from_text(text: str) -> IndexMap:

@@ -146,7 +146,7 @@ class Schedule(primitives.Schedule):
 
     def index_map(self, given: Any, rank: int) -> Map:
         """What is given as a map of `rank` indices: a map, a function, or a lambda's text."""
-        return IndexMap.of(given, rank).map
+        return given if isinstance(given, Map) else IndexMap.of(given, rank).map
 
     def show(self, style: str | None = None, black_format: bool | None = None) -> None:
         """Show the module and the trace, as `IRModule.show`."""

@@ -16,6 +16,14 @@ from ..loop_checks import loop_text
 from .decisions import Cost, Decisions
 from .instructions import DECISION, INSTRUCTIONS, Instruction, InstructionKind, variables_in
 from .random_variables import BlockRV, ExprRV, LoopRV, RandomVariable, verify_argument
+from .sampled import (
+    divides_by_zero,
+    expression_in,
+    has_sampled,
+    is_recordable,
+    replaced,
+    sampled_in,
+)
 from .state import ScheduleState, Value
 from .trace import Trace
 
@@ -66,6 +74,18 @@ class Primitives:
         found = self.state.resolve(value)
         assert not isinstance(found, tir.BlockOp | tir.ForOp | str)
         return found
+
+    def evaluated(self, value: Any) -> Any:
+        """An expression or map with the values of sampled numbers; an int where it is constant.
+
+        Raises ScheduleError for a factor of a symbolic extent, and for a division by 0.
+        """
+        sampled = {v.symbol: self.size(v, "number") for v in sampled_in(value)}
+        found = value.substitute(sampled) if sampled else value
+        if sampled and divides_by_zero(found):
+            raise ScheduleError("expected a divisor other than 0, got one of sampled numbers")
+        constant = found.constant if sampled and isinstance(found, IntExpr) else None
+        return found if constant is None else constant
 
     def size(self, value: int | ExprRV, what: str = "size") -> int:
         """A number of iterations; raises ScheduleError for a factor of a symbolic extent."""
@@ -147,16 +167,17 @@ class Primitives:
         bound.apply_defaults()
         _, *arguments = bound.arguments.items()
         try:
-            for name, value in arguments:
+            given = {name: replaced(value, self._recordable) for name, value in arguments}
+            for name, value in self._evaluated(given).items():
                 verify_argument(kind.signature.parameters[name], value)
         except ScheduleError as error:
             raise self._rendered(kind, error) from None
-        given = {name: self._looked_up(kind, name, value) for name, value in arguments}
+        given = {name: self._looked_up(kind, name, value) for name, value in given.items()}
         sample = None
         if self.decisions is not None and DECISION in given and given[DECISION] is None:
             sample, given[DECISION] = self.decisions.sampled(kind.method)
         self._recorded = dict(given)
-        positional, named = kind.split_arguments(given)
+        positional, named = kind.split_arguments(self._evaluated(given))
         changed = self.state.functions_of(variables_in(list(given.values())))
         try:
             result = kind.function(self, *positional, **named)
@@ -174,6 +195,17 @@ class Primitives:
             self.decisions.record(sample, recorded[DECISION])
         self.trace.append(Instruction.of(kind, recorded, list(variables_in(result))))
         return result
+
+    def _recordable(self, value: Any) -> Any:
+        found = expression_in(value)
+        is_sampled = isinstance(found, IntExpr) and has_sampled(found)
+        return self.evaluated(found) if is_sampled and not is_recordable(found) else found
+
+    def _evaluated(self, arguments: dict[str, Any]) -> dict[str, Any]:
+        def change(value: Any) -> Any:
+            return self.evaluated(value) if isinstance(value, IntExpr) else value
+
+        return replaced(arguments, change)
 
     def changed(self, functions: Sequence[tir.PrimFuncOp]) -> None:
         """Called with the changed functions after each primitive that is not pure."""

@@ -30,7 +30,10 @@ from dataclasses import dataclass
 from functools import partial, wraps
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, cast, overload
 
+from ....dialects.index_map import IndexExprs
+from ....dialects.int_expr import IntExpr
 from .random_variables import SEQUENCES, RandomVariable
+from .sampled import sampled_in
 from .trace_text import Code as Code
 from .trace_text import python_text
 
@@ -137,8 +140,13 @@ class Instruction:
 
         Attributes at the end may be left out where parameters have defaults. The elements of a
         list that is the last input may be inputs of their own, and truth values numbers, as TVM
-        writes them. Raises ValueError for another number of them.
+        writes them. Raises ValueError for another number of them, and TypeError for outputs that
+        are no variables of schedules.
         """
+        for output in outputs:
+            if not isinstance(output, RandomVariable):  # pyright: ignore[reportUnnecessaryIsInstance]
+                kinds = "BlockRV, LoopRV or ExprRV"
+                raise TypeError(f"{kind.name}: expected outputs to be {kinds}, got {output!r}")
         names = [p for p in kind.parameters if p != DECISION]
         given = {True: inputs, False: attrs}
         self.kind, self.outputs = kind, list(outputs)
@@ -218,9 +226,11 @@ class Instruction:
 
 
 def variables_in(value: Any) -> Iterator[RandomVariable]:
-    """The variables in a value or in nested lists."""
+    """The variables in a value, in expressions and in nested lists."""
     if isinstance(value, RandomVariable):
         yield value
+    elif isinstance(value, IntExpr | IndexExprs):
+        yield from sampled_in(value)
     elif isinstance(value, list | tuple):
         for item in cast("Sequence[Any]", value):
             yield from variables_in(item)

@@ -26,6 +26,7 @@ from .base import Primitives
 from .buffer_primitives import buffer_key
 from .instructions import Code, primitive
 from .random_variables import BlockRV, LoopRV
+from .sampled import is_recordable
 
 
 class LayoutPrimitives(Primitives):
@@ -158,8 +159,12 @@ class LayoutPrimitives(Primitives):
             found = self.index_map(given, rank)
         except (TypeError, ValueError) as error:
             raise ScheduleError(str(error)) from None
-        self.record(index_map=str(found) if found.symbols() else Code(str(found)))
-        return found
+        moved = self.evaluated(found)
+        if moved is not found and is_recordable(found):
+            self.record(index_map=found)
+        else:
+            self.record(index_map=str(moved) if moved.symbols() else Code(str(moved)))
+        return moved
 
     def _pad_value(self, given: Any, rank: int) -> Any:
         """The value of padding, in which a function of `rank` indices is a map."""
@@ -169,8 +174,9 @@ class LayoutPrimitives(Primitives):
             found = self.index_map(given, rank)
         except (TypeError, ValueError) as error:
             raise ScheduleError(f"pad_value: {error}") from None
-        self.record(pad_value=Code(str(found)))
-        return found
+        moved = self.evaluated(found)
+        self.record(pad_value=Code(str(moved)))
+        return moved
 
     @primitive
     def pad_einsum(self, block: BlockRV | str, padding: Sequence[int]) -> None:

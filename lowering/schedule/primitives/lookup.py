@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar, overload
 
 from ....dialects import tir
+from ....dialects.int_expr import IntExpr
 from ....dialects.nesting import ancestors
 from ..blocks import ScheduleError, function_of, loops_around
 from ..navigate import (
@@ -19,6 +20,7 @@ from ..navigate import (
 from .base import Primitives
 from .instructions import primitive
 from .random_variables import BlockRV, LoopRV, RandomVariable
+from .sampled import expression_in
 from .state import StmtSRef
 
 P = ParamSpec("P")
@@ -98,8 +100,12 @@ class LookupPrimitives(Primitives):
     def get(self, rand_var_or_sref: object) -> tir.BlockOp | tir.ForOp | int | str | None:
         """The value of a variable: the operation of a block or loop, or a number.
 
-        Raises TypeError for anything but a variable, and ScheduleError for a dead one.
+        The variable may be an expression of sampled numbers. Raises TypeError for anything else,
+        and ScheduleError for a dead one.
         """
+        expr = expression_in(rand_var_or_sref)
+        if isinstance(expr, IntExpr):
+            return self.evaluated(expr)
         if not isinstance(rand_var_or_sref, RandomVariable):
             raise TypeError(f"expected a variable, got {type(rand_var_or_sref).__name__}")
         return self.state.resolve(rand_var_or_sref)

@@ -6,10 +6,13 @@ Arguments of primitives are checked against the annotations of their parameters.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable
-from typing import Any, TypeAlias, cast
+from collections.abc import Iterable, Iterator
+from itertools import count
+from typing import Any, ClassVar, TypeAlias, cast
+from weakref import WeakValueDictionary
 
-from ....dialects.int_expr import IntExpr
+from ....dialects.int_expr import IntExpr, Sym
+from ....dialects.python_operators import Operators
 from ..blocks import ScheduleError
 
 
@@ -39,8 +42,37 @@ class LoopRV(RandomVariable):
     prefix = "l"
 
 
-class ExprRV(RandomVariable):
-    """A sampled number; TVM's ``ExprRV``."""
+class ExprRV(RandomVariable, Operators):
+    """A sampled number; TVM's ``ExprRV``. Operators make expressions, which primitives take too.
+
+    ``sch.split(loop, [None, v0 * v1])``. In an expression, a variable is a symbol of its own.
+    """
+
+    _symbols: ClassVar[WeakValueDictionary[str, ExprRV]] = WeakValueDictionary()
+    _numbers: ClassVar[Iterator[int]] = count()
+
+    def __init__(self) -> None:
+        self.symbol = Sym(f"v#{next(ExprRV._numbers)}")
+        ExprRV._symbols[self.symbol.name] = self
+
+    @property
+    def expr(self) -> IntExpr:
+        """The variable as an expression."""
+        return IntExpr.of(self.symbol)
+
+    @staticmethod
+    def of_symbol(name: str) -> ExprRV | None:
+        """The variable of a symbol; `None` for one of a program."""
+        return ExprRV._symbols.get(name)
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    def __ne__(self, other: object) -> bool:
+        return self is not other
+
+    def __hash__(self) -> int:
+        return id(self)
 
 
 SBlockRV: TypeAlias = BlockRV

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from ....display.rich import displayed
@@ -16,6 +17,7 @@ from .instructions import (
     variables_in,
 )
 from .random_variables import BlockRV, ExprRV, LoopRV, RandomVariable
+from .sampled import replaced, with_variables
 from .trace_text import from_json, to_json
 
 POSTPROC = "EnterPostproc"
@@ -105,7 +107,8 @@ class Trace:
         """Replay step by step: yield each instruction after it has run."""
         known: dict[RandomVariable, RandomVariable] = {}
         for inst in self._kept(remove_postproc):
-            arguments = {k: _renamed(v, known) for k, v in inst.arguments.items()}
+            renamed = partial(with_variables, known=known)
+            arguments = replaced(inst.arguments, renamed)
             if decision_provider is not None and DECISION in arguments:
                 arguments[DECISION] = decision_provider(
                     inst, inst.inputs, inst.attrs, inst.decision
@@ -200,14 +203,6 @@ def new_variable(name: str) -> RandomVariable:
 def _decided(inst: Instruction, decision: Any) -> Instruction:
     """The instruction with another decision."""
     return Instruction.of(inst.kind, {**inst.arguments, DECISION: decision}, inst.outputs)
-
-
-def _renamed(value: Any, known: Mapping[RandomVariable, RandomVariable]) -> Any:
-    if isinstance(value, RandomVariable):
-        return known.get(value, value)
-    if isinstance(value, list | tuple):
-        return [_renamed(v, known) for v in value]  # pyright: ignore[reportUnknownVariableType]
-    return value
 
 
 def _indented(lines: Sequence[str], margin: str = "    ") -> list[str]:

@@ -9,7 +9,9 @@ from typing import Any, cast
 
 from ....dialects.dims import dim_of
 from ....dialects.int_expr import PYTHON_SPELLING, IntExpr, render
+from ..index_map import IndexMap
 from .random_variables import RandomVariable
+from .sampled import has_sampled, named, unnamed
 
 
 class Code(str):
@@ -28,9 +30,13 @@ def python_text(value: Any, names: Names) -> str:
             return str(value)
         case str():
             return json.dumps(value)
+        case IntExpr() if has_sampled(value):
+            return _expression_text(named(value, names))
         case IntExpr():
             text = _expression_text(value)
             return text if value.is_constant else json.dumps(text)
+        case IndexMap():
+            return str(named(value, names))
         case list() | tuple():
             items = cast("Sequence[Any]", value)
             return f"[{', '.join(python_text(v, names) for v in items)}]"
@@ -55,8 +61,12 @@ def to_json(value: Any, names: Names) -> Any:
             return {"code": str(value)}
         case str():
             return json.dumps(value)
+        case IntExpr() if has_sampled(value):
+            return {"number": _expression_text(named(value, names))}
         case IntExpr():
             return {"expr": _expression_text(value)}
+        case IndexMap():
+            return {"map": str(named(value, names))}
         case list() | tuple():
             return [to_json(v, names) for v in cast("Sequence[Any]", value)]
         case Mapping():
@@ -84,6 +94,10 @@ def from_json(
             return Code(code)
         case {"expr": text}:
             return dim_of(text)
+        case {"number": text}:
+            return unnamed(dim_of(text), variables)
+        case {"map": text}:
+            return unnamed(IndexMap.of_text(text), variables)
         case {"dict": entries}:
             return {k: from_json(v, variables, is_attribute) for k, v in entries.items()}
         case _:
@@ -91,7 +105,8 @@ def from_json(
 
 
 def _plain(value: Any) -> Any:
-    """A NumPy number as a Python number; `None` and booleans unchanged."""
+    """A number of NumPy or an expression as a Python number; `None` and booleans unchanged."""
+    value = getattr(value, "value", value)
     if value is None or isinstance(value, bool | int | float):
         return value
     if hasattr(value, "__index__"):
