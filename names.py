@@ -61,20 +61,24 @@ _EXPRS = {
 """The classes of `relax.expr`, by modules of `ir`."""
 
 _STATEMENTS = {
-    "statements": ("AttrStmt", "For", "ForKind", "IfThenElse", "SeqStmt", "While"),
-    "leaf_statements": (
+    "statements": ("ForKind",),
+    "made_statements": (
         "AllocBuffer",
         "AssertStmt",
+        "AttrStmt",
         "Bind",
-        "Break",
         "BufferStore",
-        "Continue",
-        "DeclBuffer",
         "Evaluate",
+        "For",
+        "IfThenElse",
         "Return",
+        "SBlock",
+        "SBlockRealize",
+        "SeqStmt",
+        "While",
     ),
-    "block_views": ("SBlock", "SBlockRealize"),
-    "regions": ("BufferRegion",),
+    "leaf_statements": ("Break", "Continue", "DeclBuffer"),
+    "regions": ("BufferRegion", "MatchBufferRegion"),
 }
 
 NAMES: dict[str, str] = {
@@ -318,10 +322,10 @@ NAMES: dict[str, str] = {
     "script.relax.entry.StructInfoProxy": ".script.outside:TypeProxy",
     "tensor": ".runtime:array",
     **{f"testing.utils.{name}": f".testing.numerics:{name}" for name in _COMPARISONS},
-    "tir.Block": ".ir.block_views:SBlock",
-    "tir.BlockRealize": ".ir.block_views:SBlockRealize",
+    "tir.Block": ".ir.made_statements:SBlock",
+    "tir.BlockRealize": ".ir.made_statements:SBlockRealize",
     "tir.SizeVar": ".tir.expr_classes:Var",
-    "tir.LetStmt": ".ir.leaf_statements:Bind",
+    "tir.LetStmt": ".ir.made_statements:Bind",
     **{f"tir.stmt.{n}": f".ir.{file}:{n}" for file, names in _STATEMENTS.items() for n in names},
     **{f"tir.expr.{name}": f".te.literals:{name}" for name in ("FloatImm", "IntImm", "StringImm")},
     "tir.expr.ProducerLoad": ".te.tensor:producer_load",

@@ -99,7 +99,7 @@ def _same_parts(a: Any, b: Any, map_free_vars: bool) -> bool:
     if isinstance(a, PrimExpr) and isinstance(b, PrimExpr):
         return is_same(a, b)
     if isinstance(a, Statement) and isinstance(b, Statement):
-        same = type(a) is type(b) and a.script() == b.script()
+        same = a.shown is b.shown and a.script() == b.script()
         return same and a.outside() == b.outside()
     if isinstance(a, StructInfo) or isinstance(b, StructInfo):
         return bool(a == b)

@@ -32,18 +32,30 @@ class IRModule:
     python_class: type | None = None
     """The class that the module was written as, if it has a base such as `relax.BasePyModule`."""
 
-    def __init__(self, op: ModuleOp | Mapping[Any, BaseFunc] | None = None, name: str = "Module"):
+    def __init__(
+        self,
+        op: ModuleOp | Mapping[Any, BaseFunc] | None = None,
+        name: str = "Module",
+        *,
+        functions: Mapping[Any, BaseFunc] | None = None,
+        attrs: Mapping[str, Any] | None = None,
+    ):
+        """A view of an operation, or a module of functions, which may also be called `functions`.
+
+        `attrs` are those that `with_attrs` adds.
+        """
         if isinstance(op, ModuleOp):
             self.op = op
         else:
             self.op = ModuleOp([])
-            for key, function in (op or {}).items():
+            for key, function in (op or functions or {}).items():
                 self[key] = function
         self.name = name
         self.values: dict[str, Any] = {}
         """Attributes that only Python has, such as the first states of an optimizer."""
         self.pyfuncs: dict[str, Callable[..., Any]] = {}
         """Functions of the class with `I.pyfunc`."""
+        self._add_attrs(attrs or {})
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """An instance of the class that the module was written as; TypeError if it has no base."""
@@ -207,13 +219,16 @@ class IRModule:
     def with_attrs(self, attrs: Mapping[str, Any]) -> IRModule:
         """A copy with several attributes."""
         copy = self.clone()
-        for key, value in attrs.items():
-            copy._drop_attr(key)
-            try:
-                copy.op.attributes[key] = to_attribute(value)
-            except ValueError:
-                copy.values[key] = value
+        copy._add_attrs(attrs)
         return copy
+
+    def _add_attrs(self, attrs: Mapping[str, Any]) -> None:
+        for key, value in attrs.items():
+            self._drop_attr(key)
+            try:
+                self.op.attributes[key] = to_attribute(value)
+            except ValueError:
+                self.values[key] = value
 
     def without_attr(self, key: str) -> IRModule:
         """A copy without an attribute."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from xdsl.dialects.builtin import IndexType
@@ -16,7 +16,7 @@ from ..dialects.tir.types import BufferType, HandleType
 from ..lowering.functions import PRIVATE
 from ..lowering.verify_calls import written_params
 from .base_function import BaseFunc
-from .buffers import parameters
+from .buffers import Buffer, parameters
 from .specialization import specialize
 from .struct_info import (
     AnyStructInfo,
@@ -32,7 +32,33 @@ if TYPE_CHECKING:
 
 
 class PrimFunc(BaseFunc):
-    """A function on buffers; TVM's ``tir.PrimFunc``."""
+    """A function on buffers; TVM's ``tir.PrimFunc``: a view of the operation `op`."""
+
+    def __init__(
+        self,
+        op: PrimFuncOp | Sequence[Any],
+        body: Statement | None = None,
+        ret_type: object = None,
+        buffer_map: Mapping[Any, Buffer] | None = None,
+        attrs: Mapping[str, Any] | None = None,
+        span: object = None,
+    ):
+        """A view of an operation, or with `body` a function of parameters.
+
+        Parameters are buffers, scalars and handles, which `buffer_map` gives buffers; the body is
+        copied. It returns what a `Return` in it says, whatever `ret_type` is. Raises TypeError for
+        parameters that are none of these, NameError for another variable, BuilderError for a
+        buffer that is neither a parameter nor allocated, and for a predicate that is no conjunction
+        of bounds, and Diagnostic where the function breaks a rule of kernels.
+        """
+        if body is not None:
+            from .kernel_builder import assemble_kernel
+
+            assert not isinstance(op, PrimFuncOp)
+            op = assemble_kernel(op, body, buffer_map, attrs)
+        if not isinstance(op, PrimFuncOp):
+            raise TypeError(f"expected a PrimFunc of parameters and a body, got {op!r}")
+        super().__init__(op)
 
     @property
     def prim_func(self) -> PrimFuncOp:
@@ -51,6 +77,10 @@ class PrimFunc(BaseFunc):
         from .block_views import kernel_body
 
         return kernel_body(self.prim_func)
+
+    def with_body(self, new_body: Statement) -> PrimFunc:
+        """A function of the same parameters and attributes with another body; see `PrimFunc`."""
+        return PrimFunc(self.params, new_body, attrs=self.attrs)
 
     @property
     def struct_info(self) -> AnyStructInfo:

@@ -20,6 +20,7 @@ from ..dialects.tir import (
     CallExternOp,
     CallIntrinOp,
     CallOp,
+    DotOp,
     ForOp,
     HandleType,
     LoadOp,
@@ -217,7 +218,11 @@ class Scalars:
             return binary(_OPERATIONS[table.BINARY[name][0]], lhs, rhs)
         if name in table.CALLS:
             return self._apply(table.CALLS[name].removeprefix("T."), operands, sign)
-        words = tuple(self.value(o) for o in operands)
+        if isinstance(op, DotOp):
+            signs = op.lhs_unsigned is not None, op.rhs_unsigned is not None
+            words = tuple(self.value(o, s) for o, s in zip(operands, signs, strict=True))
+        else:
+            words = tuple(self.value(o) for o in operands)
         return Call(name.partition(".")[2], words, self._dtype(op, unsigned))
 
     def _compare(self, op: arith.CmpiOp | arith.CmpfOp) -> PrimExpr:
@@ -245,7 +250,8 @@ class Scalars:
         else:
             dtype = dtype_of(op.result.type, bool(self._signs.natural(op.result)))
         if isinstance(op, CallIntrinOp):
-            return IntrinCall(op.intrinsic.data, args, dtype)
+            pointer = None if op.result is None else op.result.type
+            return IntrinCall(op.intrinsic.data, args, dtype, pointer)
         if isinstance(op, CallOp):
             return KernelCall(op.callee_name, args, dtype)
         return ExternCall(cast(CallExternOp, op).callee.data, args, dtype)

@@ -6,10 +6,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from enum import IntEnum
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 from xdsl.dialects import scf
 from xdsl.ir import Attribute, Block, Operation
@@ -36,16 +36,35 @@ class ForKind(IntEnum):
     SERIAL, PARALLEL, VECTORIZED, UNROLLED, THREAD_BINDING = range(5)
 
 
-class Statement:
+class StatementClass(type):
+    """A class of statements: of an operation a view, of anything else a statement of its own."""
+
+    def __call__(cls, *args: Any, **named: Any) -> Any:
+        if args and isinstance(args[0], Operation):
+            return super().__call__(*args, **named)
+        kind = cast("type[Statement]", cls)
+        if kind not in kind.makers:
+            raise TypeError(f"expected a statement that is made of parts, got {cls.__name__}")
+        return kind.makers[kind](*args, **named)
+
+
+class Statement(metaclass=StatementClass):
     """A view of an operation, equal to other views of it.
 
-    Those of one `PrimFunc.body` share the names of variables, of which no two are the same.
+    Those of one `PrimFunc.body` share the names of variables, of which no two are the same. What is
+    made of parts, ``tir.For(i, 0, 8, tir.ForKind.SERIAL, body)``, belongs to no kernel until it is
+    in the body of a `PrimFunc`: see `made_statements`.
     """
 
     views: ClassVar[dict[type[Operation], type[Statement]]] = {}
+    makers: ClassVar[dict[type[Statement], Callable[..., Statement]]] = {}
+    """What makes statements of parts, of each class of which there are such."""
+    shown: ClassVar[type[Statement]]
+    """The class that users know, of which this one may be an implementation."""
 
     def __init_subclass__(cls, shows: Sequence[type[Operation]] = ()):
         Statement.views |= dict.fromkeys(shows, cls)
+        cls.shown = cls.__dict__.get("shown", cls)
 
     def __init__(self, op: Operation, scalars: Scalars | None = None):
         self.op: Any = op
@@ -154,7 +173,7 @@ class SeqStmt(Statement):
     __hash__ = Statement.__hash__
 
     def __len__(self) -> int:
-        return len(self._ops)
+        return len(self.seq)
 
     def __getitem__(self, index: int) -> Statement:
         return self.seq[index]
@@ -191,6 +210,11 @@ class For(Statement, shows=[tir.ForOp]):
     def kind(self) -> ForKind:
         """How the loop runs."""
         return ForKind[self.op.kind.data.upper()]
+
+    @property
+    def step(self) -> PrimExpr | None:
+        """What the variable grows by in each iteration; `None` is 1, as in all kernels."""
+        return None
 
     @property
     def thread_binding(self) -> IterVar | None:

@@ -67,14 +67,15 @@ PrimExpr.type_of = ConstantDim.type_of = PrimStructInfo
 def var(name: str = "n", dtype: Any = "int64", *, ty: Any = None) -> PrimExpr:
     """A symbolic dim, or a scalar variable; TVM's ``te.var`` and ``tir.Var``.
 
-    For "int32" and "int64" it is a dim: an int64 of at least 0. The dtype, also called `ty`, may be
-    a type of numbers that has it. Raises ValueError for a dtype that does not exist.
+    For "int32" and "int64" it is a dim: an int64 of at least 0, and for "handle" the memory of a
+    buffer. The dtype, also called `ty`, may be a type of numbers that has it. Raises ValueError for
+    a dtype that does not exist.
     """
     dtype = dtype if ty is None else ty
     dtype = getattr(dtype, "dtype", dtype)
     if dtype in ("int32", "int64"):
         return symbol(name)
-    return Var(name, check_dtype(dtype))
+    return Var(name, dtype if dtype == "handle" else check_dtype(dtype))
 
 
 def create_prim_func(

@@ -11,13 +11,16 @@ from typing import Any
 
 from .. import te
 from ..dialects.int_expr import Sym
+from ..ir.block_views import BlockAxis
 from ..te.arithmetic import Imm, Index, PrimExpr, convert
+from ..te.axes import ITER_TYPES, IterVar
 from ..te.expr import Call as CallExpr
 from ..te.expr import Cast as CastExpr
 from ..te.expr import ExternCall, Load
 from ..te.expr import Let as LetExpr
 from ..te.expr import Var as VarExpr
 from ..te.intrinsics import BINARY_FUNCTIONS, FUNCTIONS
+from ..te.ranges import Range
 
 _CHOICE = "select"
 
@@ -74,6 +77,15 @@ def _let(var: VarExpr, value: Any, body: Any) -> PrimExpr:
     return LetExpr(var, convert(value), convert(body))
 
 
+def _axis(dom: Any, var: Any, iter_type: int, thread_tag: str = "") -> IterVar:
+    ranged = dom if isinstance(dom, Range) else Range(*dom)
+    kind = next((k for k, n in ITER_TYPES.items() if n == iter_type), None)
+    if kind is None:
+        raise ValueError(f"expected an iter_type of {sorted(ITER_TYPES.values())}, got {iter_type}")
+    name = var if isinstance(var, str) else var.name
+    return BlockAxis(name, ranged.min, ranged.extent, kind, "int64", thread_tag)
+
+
 Var = _class("Var", "A variable: a symbol, which is an integer, or a scalar.", te.var, _is_variable)
 CLASSES: dict[str, Any] = {
     "Var": Var,
@@ -91,6 +103,7 @@ CLASSES: dict[str, Any] = {
     "Cast": _class("Cast", "A conversion.", FUNCTIONS["Cast"], lambda e: isinstance(e, CastExpr)),
     "Let": _class("Let", "A value with a name.", _let, lambda e: isinstance(e, LetExpr)),
     "Call": _class("Call", "A call of a function.", CallExpr, _is_call),
+    "IterVar": _class("IterVar", "An axis of a block.", _axis, lambda e: isinstance(e, IterVar)),
     "BufferLoad": _class(
         "BufferLoad", "An element that is read.", _load, lambda e: isinstance(e, Load)
     ),
