@@ -16,6 +16,7 @@ from ..display.rich import displayed
 from ..ir.block_views import SBlock as SBlock
 from ..ir.block_views import view_of
 from ..ir.buffers import Buffer
+from ..ir.callees import GlobalVar
 from ..ir.module import IRModule
 from ..ir.prim_func import PrimFunc
 from ..ir.statements import For as For
@@ -105,6 +106,11 @@ class Schedule(primitives.Schedule):
         assert isinstance(function, PrimFunc)
         return function
 
+    @property
+    def func_working_on(self) -> GlobalVar | None:
+        """The function in which blocks are looked up, if `work_on` has set one."""
+        return None if self.working_on is None else self.mod.get_global_var(self.working_on)
+
     def copy(self) -> Self:
         """A schedule of a copy of the module as it is, in which variables stand for the same."""
         new = type(self)(self._mod, error_render_level=self.error_render_level)
@@ -113,7 +119,7 @@ class Schedule(primitives.Schedule):
         new.trace = self.trace.copy()
         new.random = Random(self.fork_seed())
         new.is_checked = self.is_checked
-        new.func_working_on = self.func_working_on
+        new.working_on = self.working_on
         new.take_names(self)
         return new
 

@@ -37,7 +37,7 @@ KERNELS = [
         "T.expp",
     ),
     ("X[vi, vk]", "T.exp()", "'exp' expects 1 arguments, got 0", "T.exp()"),
-    ("X[vi, vk]", "T.max(1)", "expected T.max(a, b), got 1 arguments", "T.max(1)"),
+    ("X[vi, vk]", "T.max(1)", "expected T.max(a, b, more), got 1 arguments", "T.max(1)"),
     ("X[vi, vk]", "R.exp(1)", "expected a function of TensorIR, got 'R.exp'", "R.exp"),
     (
         "X[vi, vk]",

@@ -52,7 +52,9 @@ def test_which_function_blocks_are_looked_for_in():
         ScheduleError, match=re.escape("PrimFunc of the module (first, second), got 'third'")
     ):
         sch.get_block("S", "third")
+    assert sch.func_working_on is None
     sch.work_on("second")
+    assert sch.func_working_on == sch.mod.get_global_var("second") == sch.copy().func_working_on
     sch.vectorize(sch.get_loops("S")[1])
     assert "vectorized" in sch.mod["second"].script()
     with pytest.raises(ScheduleError, match="a module of one PrimFunc, got first, second"):

@@ -32,11 +32,11 @@ class LookupPrimitives(Primitives):
 
     def __init__(self) -> None:
         super().__init__()
-        self.func_working_on: str | None = None
+        self.working_on: str | None = None
 
     def work_on(self, func_name: str) -> None:
         """Set the function in which blocks are looked up; raises ScheduleError if there is none."""
-        self.func_working_on = self.state.function(func_name).sym_name.data
+        self.working_on = self.state.function(func_name).sym_name.data
 
     @primitive(is_pure=True)
     def get_block(self, name: str, func_name: str | None = None) -> BlockRV:
@@ -64,8 +64,8 @@ class LookupPrimitives(Primitives):
 
     def _default_function(self) -> str:
         names = [f.sym_name.data for f in self.state.functions()]
-        if self.func_working_on is not None:
-            return self.func_working_on
+        if self.working_on is not None:
+            return self.working_on
         if len(names) == 1:
             return names[0]
         if "main" in names:
