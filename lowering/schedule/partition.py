@@ -3,9 +3,9 @@
 ::
 
     for i in (0, n)                       for i_0 in (0, 8)
-      block "Y" (v: (0, n) = i)     ⇒       block "Y_i_0" (v: (0, 8) = i_0)
+      block "Y" (v: (0, n) = i)     ⇒       block "Y_i0" (v: (0, 8) = i_0)
                                           for i_1 in (8, n - 8)
-                                            block "Y_i_1" (v: (8, n - 8) = i_1)
+                                            block "Y_i1" (v: (8, n - 8) = i_1)
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def split_at(
         part.detach()
         part.erase()
         copies.append(new)
-        rename_blocks(new, f"{name}_{number}")
+        rename_blocks(new, f"{name}{number}")
         _narrow(new, is_first=number == 0)
         if size == ONE and not preserve_unit_iters:
             replace_indices({new.loop_var: values.rebase(start, operands)}, values)

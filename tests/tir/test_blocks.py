@@ -74,7 +74,7 @@ def main(X: T.Buffer((0, 4), "float32"), Y: T.Buffer((0, 4), "float32")):
     def schedule(sch):
         f, _ = sch.get_loops("Y")
         sch.vectorize(sch.loop_partition(f, [None])[0])
-        (name,) = (n for n in ("Y", "Y_f_0") if f'"{n}"' in sch.mod.script())
+        (name,) = (n for n in ("Y", "Y_f0") if f'"{n}"' in sch.mod.script())
         sch.blockize(sch.get_loops(name)[0], preserve_unit_iters=units)
 
     check_schedule(source, schedule)

@@ -87,15 +87,15 @@ def test_what_factors_leave_is_a_last_part():
         lambda s: s.loop_partition(s.get_loops("Y")[0], [1, 3]),
         """
 for i in range(1):
-    with T.block("Y_i_0"):
+    with T.block("Y_i0"):
         vi = T.axis.spatial(1, i)
         Y[vi] = X[vi]
 for i in range(1, 4):
-    with T.block("Y_i_1"):
+    with T.block("Y_i1"):
         vi = T.axis.spatial((1, 4), i)
         Y[vi] = X[vi]
 for i in range(4, 8):
-    with T.block("Y_i_2"):
+    with T.block("Y_i2"):
         vi = T.axis.spatial((4, 8), i)
         Y[vi] = X[vi]
 """,

@@ -11,11 +11,11 @@ def test_loop_overlap():
         lambda sch: sch.loop_overlap(sch.get_loops("Y")[0], 8),
         """
 for i in range(16):
-    with T.block("Y_i_0"):
+    with T.block("Y_i0"):
         vi = T.axis.spatial(16, i)
         Y[vi] = X[vi] * T.float32(2)
 for i in range(11, 19):
-    with T.block("Y_i_1"):
+    with T.block("Y_i1"):
         vi = T.axis.spatial((11, 19), i)
         Y[vi] = X[vi] * T.float32(2)
 """,

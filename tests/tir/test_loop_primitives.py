@@ -279,11 +279,11 @@ def test_loop_partition():
         lambda sch: sch.loop_partition(sch.get_loops("Y")[0], [4, None]),
         """
 for i, k in T.grid(4, 4):
-    with T.block("Y_i_0"):
+    with T.block("Y_i0"):
         vi, vk = T.axis.remap("SR", [i, k])
 for i in range(4, 9):
     for k in range(4):
-        with T.block("Y_i_1"):
+        with T.block("Y_i1"):
             vi, vk = T.axis.remap("SR", [i, k])
 """,
     )
@@ -296,13 +296,13 @@ def test_loop_partition_of_a_reduction():
         """
 for i in range(4):
     for k in range(2):
-        with T.block("Y_k_0"):
+        with T.block("Y_k0"):
             vi, vk = T.axis.remap("SR", [i, k])
     for k in range(2, 6):
-        with T.block("Y_k_1"):
+        with T.block("Y_k1"):
             vi, vk = T.axis.remap("SR", [i, k])
     for k in range(6, 9):
-        with T.block("Y_k_2"):
+        with T.block("Y_k2"):
             vi, vk = T.axis.remap("SR", [i, k])
 """,
         native=True,

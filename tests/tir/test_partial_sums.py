@@ -105,7 +105,7 @@ for i in range(3):
             vi = T.axis.spatial(3, i)
             Y_block[vi] = T.float32(-0.0)
         for k_1 in range(4):
-            with T.block("Y_update_k_0"):
+            with T.block("Y_update_k0"):
                 vi = T.axis.spatial(3, i)
                 vk = T.axis.reduce((m // 4) * 4, k * 4 + k_1)
                 Y_block[vi] = Y_block[vi] + X[vi, vk]
@@ -113,7 +113,7 @@ for i in range(3):
             vi, v_k = T.axis.remap("SR", [i, k])
             Y[vi] = Y[vi] + Y_block[vi]
     for k in range((m // 4) * 4, (m // 4) * 4 + m % 4):
-        with T.block("Y_update_k_1"):
+        with T.block("Y_update_k1"):
             vi, vk = T.axis.remap("SR", [i, k])
             Y[vi] = Y[vi] + X[vi, vk]
 """,

@@ -229,13 +229,13 @@ for i, j in T.grid(10, 3):
 for section in range(10):
     for i in range(section, section + T.min(1, T.max(-section + 9, 0))):
         for j in range(3):
-            with T.block("Y_i_0"):
+            with T.block("Y_i0"):
                 vi = T.axis.spatial(9, i)
                 vj = T.axis.spatial(3, j)
                 Y[vi, vj] = S[vi, vj] + T.float32(1)
     for i in range(9, T.max(0, section - 8) + 9):
         for j in range(3):
-            with T.block("Y_i_1"):
+            with T.block("Y_i1"):
                 vi = T.axis.spatial((9, 10), i)
                 vj = T.axis.spatial(3, j)
                 Y[vi, vj] = S[vi, vj] + T.float32(1)
@@ -351,15 +351,15 @@ def test_fold_conditions():
         schedule,
         """
 for i in range(1):
-    with T.block("Y_i_0"):
+    with T.block("Y_i0"):
         vi = T.axis.spatial(1, i)
         Y[vi] = T.float32(0)
 for i in range(1, 7):
-    with T.block("Y_i_1"):
+    with T.block("Y_i1"):
         vi = T.axis.spatial((1, 7), i)
         Y[vi] = X[vi - 1]
 for i in range(7, 8):
-    with T.block("Y_i_2"):
+    with T.block("Y_i2"):
         vi = T.axis.spatial((7, 8), i)
         Y[vi] = T.float32(0)
 """,

@@ -35,27 +35,27 @@ def test_loop_trim(kind):
 Y_local = T.alloc_buffer((10,), scope="local")
 for i in range(2):
     for k, i_1 in T.grid(6, 4):
-        with T.block("Y_i_0"):
+        with T.block("Y_i0"):
             vi = T.axis.spatial(8, i * 4 + i_1)
             vk = T.axis.reduce(6, k)
             with T.init():
                 Y_local[vi] = T.float32(0)
             Y_local[vi] = Y_local[vi] + X[vi, vk]
     for ax0 in range(4):
-        with T.block("Y_local_i_0"):
+        with T.block("Y_local_i0"):
             v_ax0 = T.axis.spatial(8, i * 4 + ax0)
             Y[v_ax0] = Y_local[v_ax0]
 for i in range(2, 3):
     for k in range(6):
         for i_1 in T.{name}(2):
-            with T.block("Y_i_1"):
+            with T.block("Y_i1"):
                 vi = T.axis.spatial((8, 10), i_1 + 8)
                 vk = T.axis.reduce(6, k)
                 with T.init():
                     Y_local[vi] = T.float32(0)
                 Y_local[vi] = Y_local[vi] + X[vi, vk]
     for ax0 in T.{name}(2):
-        with T.block("Y_local_i_1"):
+        with T.block("Y_local_i1"):
             v_ax0 = T.axis.spatial((8, 10), ax0 + 8)
             Y[v_ax0] = Y_local[v_ax0]
 """,

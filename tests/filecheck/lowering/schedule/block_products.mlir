@@ -10,27 +10,27 @@
 // CHECK-NEXT:        tir.for %{{.*}} in (0, 2) unrolled {
 // CHECK-NEXT:          tir.for %{{.*}} in (0, 2) unrolled {
 // CHECK-NEXT:            tir.for %{{.*}} in (0, 8) vectorized {
-// CHECK-NEXT:              tir.block "Y_i_0_init"
+// CHECK-NEXT:              tir.block "Y_i0_init"
 // CHECK:             tir.for %[[B:.*]] in (0, 2) {
 // CHECK-NEXT:          %[[P:.*]] = tir.alloc_buffer : !tir.buffer<[2, 1, 16], f32>
-// CHECK:                     tir.block "P_i_0_init"
+// CHECK:                     tir.block "P_i0_init"
 // CHECK:               tir.for %{{.*}} in (0, 4) unrolled {
 // CHECK-NEXT:            tir.for %{{.*}} in (0, 2) unrolled {
 // CHECK-NEXT:              tir.for %{{.*}} in (0, 2) unrolled {
 // CHECK-NEXT:                tir.for %{{.*}} in (0, 8) vectorized {
-// CHECK-NEXT:                  tir.block "P_i_0_update"
+// CHECK-NEXT:                  tir.block "P_i0_update"
 // CHECK:               tir.for %{{.*}} in (0, 2) unrolled {
 // CHECK-NEXT:            tir.for %{{.*}} in (0, 2) unrolled {
 // CHECK-NEXT:              tir.for %{{.*}} in (0, 8) vectorized {
-// CHECK-NEXT:                tir.block "Y_i_0_update"
+// CHECK-NEXT:                tir.block "Y_i0_update"
 // CHECK-SAME:                  reads (%[[T]][{{.*}}], %[[P]][{{.*}}], %S[{{.*}}]) writes (%[[T]][
 // CHECK:             tir.for %{{.*}} in (0, 2) unrolled {
 // CHECK-NEXT:          tir.for %{{.*}} in (0, 2) unrolled {
 // CHECK-NEXT:            tir.for %{{.*}} in (0, 8) vectorized {
-// CHECK-NEXT:              tir.block "Y_global_i_0" {{.*}} writes (%Y[
+// CHECK-NEXT:              tir.block "Y_global_i0" {{.*}} writes (%Y[
 // CHECK:           tir.for %{{.*}} in (2, 1) {
 // CHECK:             tir.for %{{.*}} in (0, 1) unrolled {
-// CHECK:                     tir.block "Y_i_1_init"
+// CHECK:                     tir.block "Y_i1_init"
 tir.prim_func @static(%X: !tir.buffer<[5, 2, 4], f32>, %W: !tir.buffer<[2, 4, 16], f32>, %S: !tir.buffer<[2, 16], f32>, %Y: !tir.buffer<[5, 16], f32>) {
   %P = tir.alloc_buffer : !tir.buffer<[5, 2, 16], f32>
   tir.for %i in (0, 5) {

@@ -11,22 +11,22 @@
 // CHECK-NEXT:        tir.for %i_2 in (0, 4) unrolled {
 // CHECK-NEXT:          tir.for %j_3 in (0, 3) unrolled {
 // CHECK-NEXT:            tir.for %j_4 in (0, 8) vectorized {
-// CHECK-NEXT:              tir.block "Y_i_0_j_0_update" ({{.*}}%vk: reduce (0, 16) = %k) reads
+// CHECK-NEXT:              tir.block "Y_i0_j0_update" ({{.*}}%vk: reduce (0, 16) = %k) reads
 // CHECK:                     tir.load %W[%vk, %vj_1]
-// CHECK:           tir.block "Y_global_i_0_j_0" ({{.*}}%ax1_1) reads
+// CHECK:           tir.block "Y_global_i0_j0" ({{.*}}%ax1_1) reads
 // CHECK:         tir.for %i_3 in (1, 1) {
 // CHECK:           tir.for %k_1 in (0, 16) {
 // CHECK-NEXT:        tir.for %i_5 in (0, 3) unrolled {
-// CHECK:               tir.block "Y_i_1_j_0_update" ({{.*}}%vk_1: reduce (0, 16) = %k_1) reads
+// CHECK:               tir.block "Y_i1_j0_update" ({{.*}}%vk_1: reduce (0, 16) = %k_1) reads
 // CHECK:                 tir.load %X[%vi_3, %vk_1]
 // CHECK:       tir.block "W_global" ({{.*}}) where (%ax1_4 * 8 + %ax1_5 < 18)
 // CHECK:         tir.store %{{.*}}, %W_global[%v_ax0_2, %v_ax1_2 - 24] : !tir.buffer<[16, 24], f32>
 // CHECK:       tir.for %j_9 in (1, 1) {
-// CHECK:         tir.block "Y_i_0_j_1_update" ({{.*}}%vk_2: reduce (0, 16) = %k_2) reads
+// CHECK:         tir.block "Y_i0_j1_update" ({{.*}}%vk_2: reduce (0, 16) = %k_2) reads
 // CHECK:           tir.load %W_global[%vk_2, %vj_5 - 24]
-// CHECK:         tir.block "Y_global_i_0_j_1" ({{.*}}) where (%ax1_6 * 8 + %ax1_7 + 24 < 42)
-// CHECK:         tir.block "Y_i_1_j_1_update" ({{.*}}%vk_3: reduce (0, 16) = %k_3) reads
-// CHECK:         tir.block "Y_global_i_1_j_1" ({{.*}}) where (%ax1_8 * 8 + %ax1_9 + 24 < 42)
+// CHECK:         tir.block "Y_global_i0_j1" ({{.*}}) where (%ax1_6 * 8 + %ax1_7 + 24 < 42)
+// CHECK:         tir.block "Y_i1_j1_update" ({{.*}}%vk_3: reduce (0, 16) = %k_3) reads
+// CHECK:         tir.block "Y_global_i1_j1" ({{.*}}) where (%ax1_8 * 8 + %ax1_9 + 24 < 42)
 tir.prim_func @in_place(%X: !tir.buffer<[7, 16], f32>, %W: !tir.buffer<[16, 42], f32>, %Y: !tir.buffer<[7, 42], f32>) {
   tir.for %i in (0, 7) {
     tir.for %j in (0, 42) {

@@ -8,9 +8,9 @@
 // CHECK-NEXT:    tir.for %k in (0, m) vectorized {
 // CHECK-NEXT:      tir.for %i in (0, 8) unrolled {
 // CHECK-NEXT:        tir.for %j in (0, 3) unrolled {
-// CHECK-NEXT:          tir.block "Y_j_0" (%vi: spatial (0, 8) = %i, %vj: spatial (0, 9) = %j_i_fused * 3 + %j, %vk: reduce (0, m) = %k)
-// CHECK:         tir.block "Y_global_j_0"
-// CHECK:           tir.block "Y_j_1" ({{.*}}%vj_1: spatial (9, 1) = %{{.*}}, %vk_1: reduce (0, m) = %{{.*}})
+// CHECK-NEXT:          tir.block "Y_j0" (%vi: spatial (0, 8) = %i, %vj: spatial (0, 9) = %j_i_fused * 3 + %j, %vk: reduce (0, m) = %k)
+// CHECK:         tir.block "Y_global_j0"
+// CHECK:           tir.block "Y_j1" ({{.*}}%vj_1: spatial (9, 1) = %{{.*}}, %vk_1: reduce (0, m) = %{{.*}})
 tir.prim_func @dot(%X: !tir.buffer<[8, m], f32>, %W: !tir.buffer<[10, m], f32>, %Y: !tir.buffer<[8, 10], f32>) {
   tir.for %i in (0, 8) {
     tir.for %j in (0, 10) {

@@ -10,7 +10,7 @@
 // CHECK:           tir.for %{{.*}} in (0, 1)
 // CHECK-NOT:         tir.load
 // CHECK:           tir.for %{{.*}} in (0, 16) vectorized {
-// CHECK-NEXT:        tir.block "Y_h_1_w_1"
+// CHECK-NEXT:        tir.block "Y_h1_w1"
 // CHECK-NOT:           scf.if
 // CHECK:               tir.load %X
 // CHECK:           tir.for %{{.*}} in (33, 1)
@@ -56,12 +56,12 @@ tir.prim_func @padded(%X: !tir.buffer<[64, 32, 32], f32>, %Y: !tir.buffer<[34, 3
 // CHECK:         tir.for %i in (0, 1)
 // CHECK:           tir.for %c in (0, 64) vectorized {
 // CHECK-NEXT:        tir.for %k in (0, 3) {
-// CHECK-NEXT:          tir.block "Y_i_0"
+// CHECK-NEXT:          tir.block "Y_i0"
 // CHECK:                 scf.if
 // CHECK:         tir.for %i_1 in (1, 55)
 // CHECK:           tir.for %c_1 in (0, 64) vectorized {
 // CHECK-NEXT:        tir.for %k_1 in (0, 3) unrolled {
-// CHECK-NEXT:          tir.block "Y_i_1"
+// CHECK-NEXT:          tir.block "Y_i1"
 // CHECK-NOT:             scf.if
 // CHECK:       }
 tir.prim_func @pooled(%X: !tir.buffer<[112, 64], f32>, %Y: !tir.buffer<[56, 64], f32>) {
@@ -123,11 +123,11 @@ tir.prim_func @mostly_border(%X: !tir.buffer<[8], f32>, %Y: !tir.buffer<[40], f3
 // CHECK-LABEL: tir.prim_func @joined
 // CHECK:         tir.for %i in (0, 4)
 // CHECK-NEXT:      tir.for %j in (0, 8) vectorized {
-// CHECK-NEXT:        tir.block "Y_j_0"
+// CHECK-NEXT:        tir.block "Y_j0"
 // CHECK-NOT:           scf.if
 // CHECK:               tir.load %A[%vi, %vj]
 // CHECK:           tir.for %j_1 in (8, 32) vectorized {
-// CHECK-NEXT:        tir.block "Y_j_1"
+// CHECK-NEXT:        tir.block "Y_j1"
 // CHECK-NOT:           scf.if
 // CHECK:               tir.load %B[%{{.*}}, %{{.*}} - 8]
 // CHECK-NOT:     tir.for

@@ -117,10 +117,10 @@ tir.prim_func @long_sum(%X: !tir.buffer<[50000], f32>, %Y: !tir.buffer<[], f32>)
 // CHECK:         tir.for %k in (0, 12) {
 // CHECK-NEXT:      tir.for %j in (0, n) vectorized {
 // CHECK-NEXT:        tir.for %k_1 in (0, 8) unrolled {
-// CHECK-NEXT:          tir.block "Y_k_0" (%vj: spatial (0, n) = %j, %vk: reduce (0, 96) = %k * 8 + %k_1)
+// CHECK-NEXT:          tir.block "Y_k0" (%vj: spatial (0, n) = %j, %vk: reduce (0, 96) = %k * 8 + %k_1)
 // CHECK:         tir.for %{{.*}} in (96, 4) {
 // CHECK-NEXT:      tir.for %{{.*}} in (0, n) vectorized {
-// CHECK-NEXT:        tir.block "Y_k_1"
+// CHECK-NEXT:        tir.block "Y_k1"
 // CHECK-NOT:     tir.init
 tir.prim_func @column_sums(%X: !tir.buffer<[100, n], f32>, %Y: !tir.buffer<[n], f32>) {
   tir.for %j in (0, n) {
@@ -148,12 +148,12 @@ tir.prim_func @column_sums(%X: !tir.buffer<[100, n], f32>, %Y: !tir.buffer<[n], 
 // CHECK-NEXT:      tir.for %{{.*}} in (0, 6) {
 // CHECK-NEXT:      tir.for %{{.*}} in (0, 16) {
 // CHECK-NEXT:        tir.for %{{.*}} in (0, 16) vectorized {
-// CHECK-NEXT:          tir.block "Y_j_0_i_0"
-// CHECK:           tir.block "Y_j_0_i_1" (%vi_1: spatial (54, 16) = {{.*}}, %vj_1: spatial (0, 96) = {{.*}})
-// CHECK:           tir.block "Y_j_1_i_0" (%vi_2: spatial (0, 64) = {{.*}}, %vj_2: spatial (84, 16) = {{.*}})
+// CHECK-NEXT:          tir.block "Y_j0_i0"
+// CHECK:           tir.block "Y_j0_i1" (%vi_1: spatial (54, 16) = {{.*}}, %vj_1: spatial (0, 96) = {{.*}})
+// CHECK:           tir.block "Y_j1_i0" (%vi_2: spatial (0, 64) = {{.*}}, %vj_2: spatial (84, 16) = {{.*}})
 // CHECK:         tir.for %{{.*}} in (0, 16) {
 // CHECK-NEXT:      tir.for %{{.*}} in (0, 16) vectorized {
-// CHECK-NEXT:        tir.block "Y_j_1_i_1" (%vi_3: spatial (54, 16) = {{.*}}, %vj_3: spatial (84, 16) = {{.*}})
+// CHECK-NEXT:        tir.block "Y_j1_i1" (%vi_3: spatial (54, 16) = {{.*}}, %vj_3: spatial (84, 16) = {{.*}})
 tir.prim_func @transpose(%X: !tir.buffer<[100, 70], f32>, %Y: !tir.buffer<[70, 100], f32>) {
   tir.for %i in (0, 70) {
     tir.for %j in (0, 100) {
@@ -169,11 +169,11 @@ tir.prim_func @transpose(%X: !tir.buffer<[100, 70], f32>, %Y: !tir.buffer<[70, 1
 
 // What loads what it stores is not repeated: the rest has loops of its own.
 // CHECK-LABEL: tir.prim_func @transpose_into(
-// CHECK:           tir.block "Y_j_0_i_0"
+// CHECK:           tir.block "Y_j0_i0"
 // CHECK:         tir.for %{{.*}} in (64, 6) {
 // CHECK-NEXT:      tir.for %{{.*}} in (0, 16) vectorized {
-// CHECK-NEXT:        tir.block "Y_j_0_i_1"
-// CHECK:         tir.block "Y_j_1"
+// CHECK-NEXT:        tir.block "Y_j0_i1"
+// CHECK:         tir.block "Y_j1"
 tir.prim_func @transpose_into(%X: !tir.buffer<[100, 70], f32>, %Y: !tir.buffer<[70, 100], f32>) {
   tir.for %i in (0, 70) {
     tir.for %j in (0, 100) {
@@ -217,11 +217,11 @@ tir.prim_func @transpose_long(%X: !tir.buffer<[32, 256], f32>, %Y: !tir.buffer<[
 // CHECK-NEXT:        tir.for %{{.*}} in (0, m floordiv 16) {
 // CHECK-NEXT:          tir.for %{{.*}} in (0, 16) {
 // CHECK-NEXT:            tir.for %{{.*}} in (0, 16) vectorized {
-// CHECK-NEXT:              tir.block "Y_j_0_i_0" (%vi: spatial (0, (n floordiv 16) * 16) = {{.*}}, %vj: spatial (0, (m floordiv 16) * 16) = {{.*}}) where (%i * 4 + %[[LINE]] < n floordiv 16)
+// CHECK-NEXT:              tir.block "Y_j0_i0" (%vi: spatial (0, (n floordiv 16) * 16) = {{.*}}, %vj: spatial (0, (m floordiv 16) * 16) = {{.*}}) where (%i * 4 + %[[LINE]] < n floordiv 16)
 // CHECK:         tir.for %{{.*}} in ((n floordiv 16) * 16, n mod 16) {
-// CHECK:           tir.block "Y_j_0_i_1"
+// CHECK:           tir.block "Y_j0_i1"
 // CHECK:         tir.for %{{.*}} in ((m floordiv 16) * 16, m mod 16) vectorized {
-// CHECK-NEXT:      tir.block "Y_j_1"
+// CHECK-NEXT:      tir.block "Y_j1"
 tir.prim_func @transpose_unknown(%X: !tir.buffer<[m, n], f32>, %Y: !tir.buffer<[n, m], f32>) {
   tir.for %i in (0, n) {
     tir.for %j in (0, m) {

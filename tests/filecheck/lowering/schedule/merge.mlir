@@ -11,7 +11,7 @@
 // CHECK:                   tir.store %{{.*}}, %T[%vi - %i * 3, %vj] : !tir.buffer<[3, 8], f32>
 // CHECK:             tir.for %i_2 in (0, 3) unrolled {
 // CHECK-NEXT:          tir.for %j_2 in (0, 8) unrolled {
-// CHECK-NEXT:            tir.block "Y_i_0" (%vi_1: spatial (0, 6) = %i * 3 + %i_2, %vj_1: spatial (0, 8) = %j_2) reads (%T[%vi_1 - %i * 3, %vj_1]) writes (%Y[%vi_1, %vj_1]) {
+// CHECK-NEXT:            tir.block "Y_i0" (%vi_1: spatial (0, 6) = %i * 3 + %i_2, %vj_1: spatial (0, 8) = %j_2) reads (%T[%vi_1 - %i * 3, %vj_1]) writes (%Y[%vi_1, %vj_1]) {
 tir.prim_func @product(%X: !tir.buffer<[8, 256], f32>, %W: !tir.buffer<[8, 256], f32>, %Y: !tir.buffer<[8, 8], f32>) {
   %T = tir.alloc_buffer : !tir.buffer<[8, 8], f32>
   tir.for %i in (0, 8) {

@@ -5,10 +5,10 @@
 // CHECK:         tir.for %k in (0, 12) {
 // CHECK-NEXT:      tir.for %j in (0, 70) vectorized {
 // CHECK-NEXT:        tir.for %k_1 in (0, 4) unrolled {
-// CHECK-NEXT:          tir.block "Y_k_0" (%vj: spatial (0, 70) = %j, %vk: reduce (0, 48) = %k * 4 + %k_1)
+// CHECK-NEXT:          tir.block "Y_k0" (%vj: spatial (0, 70) = %j, %vk: reduce (0, 48) = %k * 4 + %k_1)
 // CHECK:         tir.for %k_2 in (48, 1) {
 // CHECK-NEXT:      tir.for %j_1 in (0, 70) vectorized {
-// CHECK-NEXT:        tir.block "Y_k_1"
+// CHECK-NEXT:        tir.block "Y_k1"
 tir.prim_func @odd(%X: !tir.buffer<[49], f32>, %W: !tir.buffer<[49, 70], f32>, %Y: !tir.buffer<[70], f32>) {
   tir.for %j in (0, 70) {
     tir.for %k in (0, 49) {

@@ -11,21 +11,21 @@
 // CHECK-NEXT:          tir.alloc_buffer "S" : !tir.buffer<[1, 1, 5, 8], f32>
 // CHECK-NEXT:          tir.for %{{.*}} in (0, 5) unrolled {
 // CHECK-NEXT:            tir.for %{{.*}} in (0, 8) vectorized {
-// CHECK-NEXT:              tir.block "conv_sum_init_i1_0"
+// CHECK-NEXT:              tir.block "conv_sum_init_i10"
 // CHECK:               tir.for %{{.*}} in (max(-%[[ROW]] + 1, 0), -max(-%[[ROW]] + 1, 0) + min(-%[[ROW]] + 10, 3)) {
 // CHECK-NEXT:            tir.for %{{.*}} in (0, 1) {
 // CHECK-NEXT:              tir.for %{{.*}} in (0, 5) unrolled {
 // CHECK-NEXT:                tir.for %{{.*}} in (0, 3) unrolled {
 // CHECK-NEXT:                  tir.for %{{.*}} in (0, 8) vectorized {
-// CHECK-NEXT:                    tir.block "conv_sum_update_i1_0"
+// CHECK-NEXT:                    tir.block "conv_sum_update_i10"
 // CHECK:                           scf.if
 // CHECK:               tir.for %{{.*}} in (0, 5) unrolled {
 // CHECK-NEXT:            tir.for %{{.*}} in (0, 1) unrolled {
 // CHECK-NEXT:              tir.for %{{.*}} in (0, 8) vectorized {
-// CHECK-NEXT:                tir.block "T_relu_i1_0"
+// CHECK-NEXT:                tir.block "T_relu_i10"
 // CHECK:           tir.for %{{.*}} in (1, 1) {
 // CHECK:                   tir.for %{{.*}} in (0, 4) unrolled {
-// CHECK:                     tir.block "T_relu_i1_1"
+// CHECK:                     tir.block "T_relu_i11"
 tir.prim_func @depthwise(%x: !tir.buffer<[1, 9, 9, 16], f32>, %W: !tir.buffer<[3, 3, 1, 16], f32>, %b: !tir.buffer<[1, 1, 1, 16], f32>, %y: !tir.buffer<[1, 9, 9, 16], f32>) {
   %S = tir.alloc_buffer "S" : !tir.buffer<[1, 9, 9, 16], f32>
   %P = tir.alloc_buffer "P" : !tir.buffer<[1, 11, 11, 16], f32>
@@ -114,17 +114,17 @@ tir.prim_func @depthwise(%x: !tir.buffer<[1, 9, 9, 16], f32>, %W: !tir.buffer<[3
 // CHECK:         tir.for %[[ROW:.*]] in (0, n) {
 // CHECK-NEXT:      tir.for %{{.*}} in (0, 1) {
 // CHECK:             tir.for %{{.*}} in (max(-%[[ROW]] * 2 + 1, 0),
-// CHECK:               tir.block "Y_update_w_0"
+// CHECK:               tir.block "Y_update_w0"
 // CHECK:                 scf.if
 // CHECK:           tir.for %{{.*}} in (1, 2) {
 // CHECK:             tir.for %{{.*}} in (max(-%[[ROW]] * 2 + 1, 0),
 // CHECK-NEXT:          tir.for %{{.*}} in (0, 8) unrolled {
 // CHECK-NEXT:            tir.for %{{.*}} in (0, 3) unrolled {
 // CHECK-NEXT:              tir.for %{{.*}} in (0, 8) vectorized {
-// CHECK-NEXT:                tir.block "Y_update_w_1"
+// CHECK-NEXT:                tir.block "Y_update_w1"
 // CHECK-NOT:                   scf.if
 // CHECK:           tir.for %{{.*}} in (3, 1) {
-// CHECK:               tir.block "Y_update_w_2"
+// CHECK:               tir.block "Y_update_w2"
 // CHECK:                 scf.if
 tir.prim_func @max_pool(%X: !tir.buffer<[2 * n, 63, 16], f32>, %Y: !tir.buffer<[n, 32, 16], f32>) {
   tir.for %h in (0, n) {
