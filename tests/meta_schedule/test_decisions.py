@@ -98,14 +98,14 @@ HEADS = ", ".join(f"{n}: R.Tensor((1, 64, 2, 32), 'float32')" for n in "qkv")
     ("params", "value", "names"),
     [
         (ROWS, "R.nn.softmax(x)", {"T_softmax_maxelem.group", "T_softmax_exp.rows"}),
-        (LONG_ROWS, "R.nn.softmax(x)", {"T_softmax_exp.place", "T_softmax.vectors"}),
-        (ROWS, "R.sum(x, axis=[1])", {"T_sum.rows", "T_sum.lanes"}),
-        (ROWS, "R.argmax(x, axis=1)", {"T_argmax_value.group", "T_argmax.rows"}),
+        (LONG_ROWS, "R.nn.softmax(x)", {"T_softmax_exp.place", "T_softmax_norm.vectors"}),
+        (ROWS, "R.sum(x, axis=[1])", {"x_red.rows", "x_red.lanes"}),
+        (ROWS, "R.argmax(x, axis=1)", {"x_red_temp.group", "x_red.rows"}),
         (ROWS, "R.nn.gelu(x)", {"T_gelu.vectors"}),
         (
             "x: R.Tensor((1, 8, 32, 32), 'float32')",
             "R.nn.max_pool2d(x, pool_size=(2, 2), strides=(2, 2))",
-            {"max_pool.unroll"},
+            {"pool_max.unroll"},
         ),
         (HEADS, "R.nn.attention(q, k, v)", {"T_scores.tile", "T_scores.copies"}),
     ],

@@ -121,6 +121,8 @@ class NormalizedExponentialOp(UnaryOp, ABC):
 
     KEEPS_POWERS: ClassVar[bool] = False
     """Whether results are made of the exponentials, which are then stored, not recomputed."""
+    RESULT: ClassVar[str]
+    """The name of the block of the results."""
 
     @staticmethod
     @abstractmethod
@@ -180,8 +182,7 @@ class NormalizedExponentialOp(UnaryOp, ABC):
             own = kept(*i) if cls.KEEPS_POWERS else shifted(*i)
             return cls.element(te, own, total(*i[:axis], *i[axis + 1 :])).astype(data.dtype)
 
-        name = f"T_{cls.name.rpartition('.')[2]}"
-        return te.compute(data.shape, element, name=name, attrs=attrs)
+        return te.compute(data.shape, element, name=cls.RESULT, attrs=attrs)
 
     @classmethod
     def shifted(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> NDArray[Any]:
@@ -197,6 +198,7 @@ class SoftmaxOp(NormalizedExponentialOp):
     name = "relax.nn.softmax"
     axis = opt_prop_def(Int(default=-1))
     KEEPS_POWERS: ClassVar[bool] = True
+    RESULT: ClassVar[str] = "T_softmax_norm"
 
     @staticmethod
     def element(te: TensorLanguage, own: Any, total: Any) -> Any:
@@ -217,6 +219,7 @@ class LogSoftmaxOp(PlainFormOp, NormalizedExponentialOp):
 
     name = "relax.nn.log_softmax"
     axis = opt_prop_def(Int(default=-1))
+    RESULT: ClassVar[str] = "T_log_softmax"
 
     @staticmethod
     def element(te: TensorLanguage, own: Any, total: Any) -> Any:

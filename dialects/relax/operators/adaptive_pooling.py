@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ from .windows import spatial_ints
 class AdaptivePoolOp(PoolOp, ABC):
     """A pool with `output_size` windows per spatial dim, by default one for each element."""
 
+    PREFIX: ClassVar[str] = "adaptive_pool"
     output_size = opt_prop_def(Ints(default=None))
 
     @classmethod

@@ -58,7 +58,7 @@ class IndexedMaxPoolOp(MaxPoolOp, ABC):
                 element = te.if_then_else(test, element, lowest)
             return largest((place, element), axis=list(axes))
 
-        indices, values = cls.pool(te, data, attributes, indexed, "max_pool")
+        indices, values = cls.pool(te, data, attributes, indexed, "max")
         return values, indices
 
     @classmethod

@@ -168,7 +168,7 @@ class GatherElementsOp(OperatorOp):
             place = inside(te, indices(*i), dim)
             return where_filled(te, [dim], data(*i[:axis], place, *i[axis + 1 :]))
 
-        return te.compute(indices.shape, element, name="T_gather_elements")
+        return te.compute(indices.shape, element, name="T_gather")
 
     @classmethod
     def reference(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> NDArray[Any]:

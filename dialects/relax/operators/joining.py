@@ -212,14 +212,16 @@ class SplitOp(OperatorOp):
     def compute(cls, te: TensorLanguage, tensors: Sequence[Any], attributes: dict[str, Any]) -> Any:
         (x,), cuts = tensors, attributes["indices_or_sections"]
         axis = normalize_axis(cls.name, attributes["axis"], x.ndim)
-        places = cuts if isinstance(cuts, int) else tuple(te.dim_expr(c) for c in cuts)
+        is_even = isinstance(cuts, int)
+        places = cuts if is_even else tuple(te.dim_expr(c) for c in cuts)
+        name = "T_split_sections" if is_even else "T_split"
 
         def part(start: Any, length: Any) -> Any:
             def element(*i: Any) -> Any:
                 return x(*i[:axis], i[axis] + start, *i[axis + 1 :])
 
             shape = (*x.shape[:axis], length, *x.shape[axis + 1 :])
-            return te.compute(shape, element, name="T_split")
+            return te.compute(shape, element, name=name)
 
         parts = cls.parts(te.dim_expr(x.shape[axis]), places)
         return tuple(part(*te.shape_of(p)) for p in parts)

@@ -253,7 +253,9 @@ class CrossEntropyWithLogitsOp(SteppedOp, BinaryOp):
         lhs, rhs = (rounded(te, t, dtype) for t in tensors)
         products = lhs * rhs
         axes = [te.reduce_axis((0, d), f"k{n}") for n, d in enumerate(lhs.shape)]
-        total = te.compute((), lambda: te.sum(products(*axes), axis=axes), name="T_sum")
+        total = te.compute(
+            (), lambda: te.sum(products(*axes), axis=axes), name=f"{products.name}_red"
+        )
 
         def negative(value: Any) -> Any:
             return (value * te.const(-1, dtype)).astype(tensors[0].dtype)

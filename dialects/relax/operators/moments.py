@@ -142,8 +142,8 @@ def _mean(te: TensorLanguage, x: Any, axes: tuple[int, ...], keepdims: bool) -> 
     def total(read: Any, ks: Any, i: Any) -> Any:
         return te.sum(read(x).astype(working), axis=ks) if ks else read(x).astype(working)
 
-    summed = reduced(te, x, axes, keepdims, total, "T_sum")
-    return _averaged(te, summed, number_of_elements(te, x, axes), "T_mean")
+    summed = reduced(te, x, axes, keepdims, total, f"{x.name}_red")
+    return _averaged(te, summed, number_of_elements(te, x, axes), "T_divide")
 
 
 @irdl_op_definition

@@ -257,15 +257,15 @@ class RMSNormOp(SteppedOp):
             mean = value / _size(te, [x.shape[a] for a in axes], dtype)
             return te.call_intrinsic("rsqrt", mean + te.const(attributes["epsilon"], dtype))
 
-        sums = reduced(te, squares, axes, False, total, "T_multiply_red")
+        sums = reduced(te, squares, axes, False, total, f"{squares.name}_red")
         roots = te.elementwise(root, sums, name="rsqrt")
 
         def element(*i: Any) -> Any:
             row = (index for axis, index in enumerate(i) if axis not in axes)
             return roots(*row) * x(*i) * weight(*(i[a] for a in axes))
 
-        normalized = te.compute(x.shape, element, name="T_normalized")
-        return te.elementwise(lambda v: v.astype(tensors[0].dtype), normalized, name="T_rms_norm")
+        normalized = te.compute(x.shape, element, name="T_rms_norm")
+        return te.elementwise(lambda v: v.astype(tensors[0].dtype), normalized, name="T_cast")
 
     @classmethod
     def reference(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> NDArray[Any]:

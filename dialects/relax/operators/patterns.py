@@ -187,7 +187,7 @@ class TriangleOp(OperatorOp, ABC):
             kept = cls.keeps(te, i[-2], i[-1], attributes["k"])
             return te.Select(kept, x(*i), te.const(0, x.dtype))
 
-        return te.compute(x.shape, element, name=f"T_{short_name(cls.name)}")
+        return te.compute(x.shape, element, name="trilu")
 
     @classmethod
     def reference(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> NDArray[Any]:

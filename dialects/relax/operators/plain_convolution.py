@@ -52,6 +52,8 @@ class PlainConvolutionOp(ConvolutionLayouts, PlainFormOp, ForwardConvolutionOp, 
         }
         own, each = te.tensor.shape_of([sizes["I"], dims["C"] // IntExpr.of(groups)])
         source = _padded(te, data, layout, windows)
+        kind = f"conv{len(cls.SPATIAL)}d_{layout.lower()}"
+        name = kind if groups == 1 else f"group_{kind}"
 
         def element(*i: Any) -> Any:
             at = dict(zip(layout, i, strict=True))
@@ -62,7 +64,7 @@ class PlainConvolutionOp(ConvolutionLayouts, PlainFormOp, ForwardConvolutionOp, 
             left, right = source(*(read[s] for s in layout)), weight(*(weights[s] for s in kernel))
             return te.sum(left * right, axis=list(axes.values()))
 
-        return te.compute(te.tensor.shape_of([dims[s] for s in layout]), element, name="conv")
+        return te.compute(te.tensor.shape_of([dims[s] for s in layout]), element, name=name)
 
 
 def _padded(te: TensorLanguage, data: Any, layout: str, windows: Mapping[str, Window]) -> Any:

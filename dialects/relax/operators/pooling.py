@@ -40,6 +40,8 @@ class PoolOp(UnaryOp, ABC):
     DTYPES: ClassVar[Dtypes] = FLOATS
     SPATIAL: ClassVar[str]
     """The letters of the spatial dims."""
+    PREFIX: ClassVar[str] = "pool"
+    """What the names of the blocks start with."""
 
     @classmethod
     def encode(cls, attributes: Mapping[str, Any]) -> dict[str, Attribute]:
@@ -93,7 +95,9 @@ class PoolOp(UnaryOp, ABC):
                 inside += conditions
             return reduce(te, data(*(at[c] for c in layout)), axes, inside)
 
-        return te.compute(te.tensor.shape_of([shape[c] for c in out_layout]), element, name=name)
+        return te.compute(
+            te.tensor.shape_of([shape[c] for c in out_layout]), element, name=f"{cls.PREFIX}_{name}"
+        )
 
     @classmethod
     def numpy_windows(
@@ -118,7 +122,7 @@ class LargestOfWindows(PoolOp, ABC):
     @classmethod
     def compute(cls, te: TensorLanguage, tensors: Sequence[Any], attributes: dict[str, Any]) -> Any:
         (data,) = tensors
-        return rounded(te, cls.pool(te, data, attributes, _largest, "max_pool"), data.dtype)
+        return rounded(te, cls.pool(te, data, attributes, _largest, "max"), data.dtype)
 
 
 class MeanOfWindows(PoolOp, ABC):
@@ -131,7 +135,7 @@ class MeanOfWindows(PoolOp, ABC):
         (data,) = tensors
         layout, out_layout = cls.layouts(attributes)
         spatial = expressions(te, data, layout, cls.SPATIAL)
-        sums = cls.pool(te, data, attributes, _total, "pool_sum")
+        sums = cls.pool(te, data, attributes, _total, "sum")
 
         def mean(*i: Any) -> Any:
             taps: Any = cls.divisor(attributes) or 1
@@ -144,7 +148,7 @@ class MeanOfWindows(PoolOp, ABC):
             found = total / count if is_float(data.dtype) else te.truncdiv(total, count)
             return found.astype(data.dtype)
 
-        return te.compute(sums.shape, mean, name="avg_pool")
+        return te.compute(sums.shape, mean, name=f"{cls.PREFIX}_avg")
 
     @classmethod
     def divisor(cls, attributes: dict[str, Any]) -> int | None:

@@ -147,7 +147,7 @@ class FoldOp(ReductionOp, ABC):
             value = cls.element(te, read(x), dtype)
             return reducer(value, axis=ks) if ks else value
 
-        return reduced(te, x, axes, attributes["keepdims"], folded, f"T_{short_name(cls.name)}")
+        return reduced(te, x, axes, attributes["keepdims"], folded, f"{x.name}_red")
 
 
 class AccumulationOp(FoldOp, ABC):

@@ -53,15 +53,15 @@ class ArgExtremumOp(OperatorOp, ABC):
         (x,) = tensors
         axes = normalize_axes(cls.name, cls.axes(attributes), x.ndim)
         if not axes:
-            return te.compute((), lambda: te.const(0, "int64"), name=f"T_{short_name(cls.name)}")
+            return te.compute((), lambda: te.const(0, "int64"), name=f"{x.name}_red")
 
-        name, extreme = f"T_{short_name(cls.name)}", te.max if cls.IS_MAX else te.min
+        name, extreme = f"{x.name}_red", te.max if cls.IS_MAX else te.min
         wide = accumulator(x.dtype)
 
         def value(read: Any, ks: Any, i: Any) -> Any:
             return extreme(read(x).astype(wide), axis=ks)
 
-        best = reduced(te, x, axes, False, value, f"{name}_value")
+        best = reduced(te, x, axes, False, value, f"{name}_temp")
         count = number_of_elements(te, x, axes)
         is_small = isinstance(count, int) and count <= te.max_value("int32").value
         dtype = "int32" if is_small else "int64"  # more lanes
@@ -79,7 +79,7 @@ class ArgExtremumOp(OperatorOp, ABC):
         first = reduced(te, x, axes, attributes["keepdims"], place, name)
         if not is_small:
             return first
-        return te.compute(first.shape, lambda *i: te.cast("int64", first(*i)), name=f"{name}_index")
+        return te.compute(first.shape, lambda *i: te.cast("int64", first(*i)), name="T_cast")
 
     @classmethod
     def reference(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> Any:

@@ -263,7 +263,7 @@ class PadOp(UnaryOp):
             return te.if_then_else(inside, value, outside)
 
         shape = [d + low + high for d, (low, high) in zip(data.shape, margins, strict=True)]
-        return te.compute(shape, element, name="T_pad")
+        return te.compute(shape, element, name="PadInput")
 
     @classmethod
     def reference(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> NDArray[Any]:

@@ -25,7 +25,7 @@ relax.func @known(%x: !relax.tensor<[4], f32>) -> tuple<!relax.tensor<[3], i64>,
 
 // CHECK-LABEL: tir.prim_func @conv1d(
 // CHECK:         tir.block "pad_temp" {{.*}} reads (%data[%v_i0, %v_i1, %v_i2 - 1]) writes (%pad_temp[%v_i0, %v_i1, %v_i2])
-// CHECK:         tir.block "conv"
+// CHECK:         tir.block "group_conv1d_ncw"
 // CHECK-SAME:      reads (%pad_temp[%v_i0_1, %v_rc + (%v_i1_1 floordiv 3) * 2, %v_i2_1 * 2 + %v_rw], %weight[%v_i1_1, %v_rc, %v_rw])
 relax.func @convolution(%x: !relax.tensor<[1, 4, 8], f32>, %w: !relax.tensor<[6, 2, 3], f32>) -> !relax.tensor<[1, 6, 4], f32> {
   %0 = relax.nn.conv1d %x, %w {strides = array<i64: 2>, padding = array<i64: 1, 1>, groups = 2 : i64} : !relax.tensor<[1, 4, 8], f32>, !relax.tensor<[6, 2, 3], f32> -> !relax.tensor<[1, 6, 4], f32>
