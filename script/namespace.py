@@ -7,7 +7,7 @@ themselves.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NoReturn
 
 
 class ScriptName:
@@ -39,7 +39,14 @@ class ScriptName:
         return ScriptName(f"{self.path}.{name}")
 
     def __iter__(self) -> Any:
+        self._refuse()
+
+    def _refuse(self, *_: object) -> NoReturn:
         raise TypeError(f"'{self.path}' is only meaningful inside a script function")
+
+    __add__ = __sub__ = __mul__ = __truediv__ = __floordiv__ = __mod__ = _refuse
+    __radd__ = __rsub__ = __rmul__ = __rtruediv__ = __rfloordiv__ = __rmod__ = _refuse
+    __lt__ = __le__ = __gt__ = __ge__ = __neg__ = _refuse
 
     def __repr__(self) -> str:
         return self.path

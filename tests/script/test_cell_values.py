@@ -143,6 +143,9 @@ def test_annotations_outside_of_programs(notebook):
     )
     with pytest.raises(TypeError, match=r"'T\.grid' is only meaningful inside a script function"):
         notebook.run("for i in T.grid(1, 2):\n    pass\n")
+    for value in ("4 * T.vscale()", "T.ceildiv(128, T.vscale() * 4)", "-T.vscale()"):
+        with pytest.raises(TypeError, match=r"'T\.vscale' is only meaningful inside a script"):
+            notebook.run(value)
 
 
 def test_dims_that_repeat_are_one_symbol(notebook):
