@@ -222,7 +222,9 @@ def _block(
     block_axes = [
         tir.Axis(a.kind, dim_expr(a.start), dim_expr(a.extent), b)
         for a, b in zip(axes, bindings, strict=True)
-    ] or [_unit_axis(body)]
+    ]
+    if not axes and not isinstance(definition, Extern):
+        block_axes = [_unit_axis(body)]
     annotations = {
         k: to_attribute(v) for k, v in definition.attrs.items() if k != LAYOUT_FREE_INPUTS
     }
@@ -239,7 +241,7 @@ def _block(
 
 
 def _unit_axis(body: Block) -> tir.Axis:
-    """The axis of a block without others, as in TVM."""
+    """The axis of the block of one element, as in TVM; that of statements has none."""
     body.insert_arg(IndexType(), 0).name_hint = "vi"
     return tir.Axis("spatial", IntExpr.of(0), IntExpr.of(1), IntExpr.of(0))
 

@@ -125,3 +125,12 @@ def test_prim_funcs_compute_tensors():
         te.extern_primfunc([x], 3)
     with pytest.raises(TypeError, match="expected a list of tensors, got the tensor 'x'"):
         te.extern_primfunc(x, doubled)
+
+
+def test_a_block_of_statements_needs_no_axis():
+    x = te.placeholder((3,), name="x")
+    y = te.extern((3,), [x], lambda i, o: tir.call_packed("f", i[0], o[0]), name="y")
+    one = te.compute((), lambda: y[0] + 1, name="one")
+    text = te.create_prim_func([x, one]).script()
+    assert 'with T.block("y"):\n        T.reads()' in text
+    assert 'with T.block("one"):\n        vi = T.axis.spatial(1, 0)' in text
