@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
 from typing import Any, TypeAlias
 from typing import cast as typing_cast
 
@@ -12,7 +13,7 @@ from xdsl.ir import Block, Region, SSAValue
 
 from ..dialects import tir
 from ..dialects.dtypes import is_float, is_unsigned
-from ..dialects.int_expr import IntExpr, compound
+from ..dialects.int_expr import Atom, IntExpr, compound
 from ..dialects.sym import Values
 from ..lowering.scalar_builder import ScalarBuilder, ssa_type
 from .arithmetic import COMPARISONS, cast, convert
@@ -50,6 +51,7 @@ class Emitter(ScalarBuilder):
         super().__init__(block)
         self.values = Values()
         self.meanings: dict[Var, Meaning] = {}
+        self.symbols: dict[Atom, IntExpr] = {}
         self.buffers: dict[Any, SSAValue] = {}
 
     def define(self, var: Var, value: SSAValue) -> None:
@@ -69,7 +71,7 @@ class Emitter(ScalarBuilder):
         """The expression as an integer expression over indices, `None` where it depends on data."""
         match expr:
             case Index():
-                return expr.expr
+                return expr.expr.substitute(self.symbols) if self.symbols else expr.expr
             case Imm() if not is_float(expr.dtype):
                 return IntExpr.of(int(expr.value))
             case Var():
@@ -84,10 +86,26 @@ class Emitter(ScalarBuilder):
             case Value() if isinstance(expr.ssa.type, IndexType):
                 return self.values.expr(expr.ssa)
             case Let() if (value := self.try_index(expr.value)) is not None:
-                self.meanings[expr.var] = value
-                return self.try_index(expr.body)
+                with self._bound(expr.var, value):
+                    return self.try_index(expr.body)
             case _:
                 return None
+
+    @contextmanager
+    def _bound(self, var: PrimExpr, value: Meaning) -> Generator[None]:
+        """Inside, the variable of a let, or the symbol, stands for a value."""
+        outside = self.symbols
+        if isinstance(var, Index):
+            atom = var.expr.as_atom
+            assert atom is not None
+            index = value
+            if not isinstance(index, IntExpr):
+                index = self.values.expr(self.cast(index, var.dtype, "index"))
+            self.symbols = {**outside, atom: index}
+        else:
+            self.meanings[typing_cast(Var, var)] = value
+        yield
+        self.symbols = outside
 
     def _binary_index(self, expr: Binary) -> IntExpr | None:
         lhs, rhs = self.try_index(expr.lhs), self.try_index(expr.rhs)
@@ -134,8 +152,8 @@ class Emitter(ScalarBuilder):
                 return self._call(expr)
             case Let():
                 index = self.try_index(expr.value)
-                self.meanings[expr.var] = self.value(expr.value) if index is None else index
-                return self.value(expr.body)
+                with self._bound(expr.var, self.value(expr.value) if index is None else index):
+                    return self.value(expr.body)
             case ExternCall():
                 if expr.dtype == "void":
                     raise TypeError(f"expected a call with a result, got '{expr.callee}' of void")

@@ -12,7 +12,7 @@ from xdsl.ir import Block, Region, SSAValue
 from ..dialects import tir
 from ..dialects.attributes import to_attribute
 from ..dialects.dtypes import element_type
-from ..dialects.int_expr import IntExpr, Sym
+from ..dialects.int_expr import ZERO, Atom, IntExpr, Sym
 from ..dialects.parameters import value_hint
 from ..dialects.tir.func import LAYOUT_FREE, LAYOUT_FREE_INPUTS
 from ..dialects.tir.regions import infer_regions
@@ -21,7 +21,7 @@ from ..lowering.scalar_builder import ssa_type
 from .arithmetic import cast, dim_expr, symbol
 from .axes import IterVar
 from .emit import Emitter
-from .expr import Index, Load, PrimExpr, Reduce, Var
+from .expr import Index, Let, Load, PrimExpr, Reduce, Var
 from .extern import Extern, KernelCall, Scatter
 from .intrinsics import if_then_else
 from .scan import ScanOp
@@ -163,6 +163,9 @@ def _indices(expr: PrimExpr) -> list[IntExpr]:
     """The integer expressions over symbols in an expression."""
     if isinstance(expr, Index):
         return [expr.expr]
+    if isinstance(expr, Let) and isinstance(expr.var, Index):  # a symbol in the body alone
+        own: dict[Atom, IntExpr] = {atom: ZERO for atom in expr.var.expr.all_atoms}
+        return [*_indices(expr.value), *(e.substitute(own) for e in _indices(expr.body))]
     return [e for child in expr.children() for e in _indices(child)]
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from xdsl.dialects.builtin import ModuleOp
 
-from xrelax import build, nd, te, topi
+from xrelax import build, nd, te, tir, topi
 from xrelax.dialects.diagnostics import verify
 from xrelax.reference.evaluate import evaluate
 from xrelax.script import from_source
@@ -398,3 +398,19 @@ def test_pools_as_in_tvm():
         topi.nn.upsampling(x, 2, 2, method="best")
     with pytest.raises(TypeError, match=r"topi\.acos only supports floating-point inputs, but got"):
         topi.acos(te.placeholder((2,), dtype="int16"))
+
+
+def test_a_let_of_a_symbol():
+    x, n = tir.Var("x", "int32"), te.var("n")
+    a = te.placeholder((n,), "int64", name="a")
+    data = np.arange(4)
+    for element, wanted in (
+        (lambda i: tir.Let(x, a[i] * 2, x + 1), data * 2 + 1),
+        (lambda i: tir.Let(x, i * 2, a[i] + x % 3), data + data * 2 % 3),
+        (lambda i: tir.Let(n, i + 1, n * n) + n, (data + 1) ** 2 + 4),
+        (lambda i: tir.Let(x, i, tir.Let(x, x + 1, x * 10) + x), data * 11 + 10),
+    ):
+        b = te.compute((n,), element, name="b")
+        found = np.empty(4, b.dtype)
+        build(te.create_prim_func([a, b]))["main"](data, found)
+        np.testing.assert_array_equal(found, wanted)
