@@ -10,11 +10,12 @@ from typing import Any
 from ..dialects import bounds
 from ..dialects.bounds import Interval
 from ..dialects.constant_bounds import UNBOUNDED, Bounds
-from ..dialects.int_expr import Arg, Atom, IntExpr, Sym
+from ..dialects.int_expr import Arg, Atom, IntExpr, Sym, maximum, minimum
 from ..dialects.residues import ANY, Residue
 from .arithmetic import (
     COMPARISONS,
     Binary,
+    Call,
     Imm,
     PrimExpr,
     as_int_expr,
@@ -24,7 +25,7 @@ from .arithmetic import (
 )
 from .expr import Var
 from .ranges import ConstIntBound, IntervalSet, ModularSet, Range
-from .scalar_facts import ScalarFacts
+from .scalar_facts import CHOICES, ScalarFacts
 
 _FLIPPED = {"le": "ge", "lt": "gt", "ge": "le", "gt": "lt", "eq": "eq"}
 
@@ -149,17 +150,32 @@ class Analyzer:
     def int_set(self, expr: Any, dom_map: Mapping[PrimExpr, IntervalSet] | None = None) -> Any:
         """The set of an expression if variables are in these sets, by default in their ranges.
 
-        Other variables are kept. Raises ValueError where no bounds are known.
+        Other variables are kept; sets over variables that have one are of all their values. Raises
+        ValueError where no bounds are known.
         """
-        given = self._ranges
+        inside = self.clone()
         if dom_map is not None:
-            given = {_variable(var): found.interval for var, found in dom_map.items()}
-        number = self.int_expr(expr)
-        to, back = self._renaming([number, *(e for span in given.values() for e in span)])
-        span = bounds.interval_of(number.substitute(to), _renamed(given, to))
+            inside._ranges = {}
+            for var, found in dom_map.items():
+                inside.update(var, found)
+        value = inside.simplify(expr)
+        if isinstance(value, Call) and value.op in CHOICES:
+            first, second = (self.int_set(part, dom_map).interval for part in value.args[1:])
+            lower = minimum(first.lower, second.lower)
+            return IntervalSet.of(Interval(lower, maximum(first.upper, second.upper)))
+        span = Interval.point(self.int_expr(value))
+        for _ in inside._ranges or [None]:
+            lower, upper = (inside._interval(end, expr) for end in span)
+            if span == (span := Interval(lower.lower, upper.upper)):
+                break
+        return IntervalSet.of(span)
+
+    def _interval(self, number: IntExpr, shown: Any) -> Interval:
+        to, back = self._renaming([number, *(e for span in self._ranges.values() for e in span)])
+        span = bounds.interval_of(number.substitute(to), _renamed(self._ranges, to))
         if span is None:
-            raise ValueError(f"expected an expression with known bounds, got {expr}")
-        return IntervalSet.of(Interval(*(e.substitute(back) for e in span)))
+            raise ValueError(f"expected an expression with known bounds, got {shown}")
+        return Interval(*(e.substitute(back) for e in span))
 
     def _bound(self, expr: IntExpr) -> IntExpr:
         return expr.substitute(dict(self._values)) if self._values else expr

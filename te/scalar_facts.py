@@ -15,7 +15,7 @@ from ..dialects.residues import ANY, Residue
 from .arithmetic import COMPARISONS, Binary, Call, Cast, Imm, PrimExpr, as_int_expr
 from .expr import Let, Var
 
-_CHOICES = ("select", "if_then_else")
+CHOICES = ("select", "if_then_else")
 
 
 @dataclass
@@ -51,7 +51,7 @@ class ScalarFacts:
                 return Bounds(0, 1)
             case Binary():
                 return self._binary_bounds(expr)
-            case Call(op=op, args=(_, on_true, on_false)) if op in _CHOICES:
+            case Call(op=op, args=(_, on_true, on_false)) if op in CHOICES:
                 return self.bounds_of(on_true).union(self.bounds_of(on_false))
             case Let():
                 return self._inside(expr).bounds_of(expr.body)
@@ -81,7 +81,7 @@ class ScalarFacts:
                 return residues.truncated(op, *sides, self.bounds_of(expr.lhs).lower >= 0)
             case Binary(op=op) if op in residues.OPERATIONS:
                 return residues.OPERATIONS[op](self.residue_of(expr.lhs), self.residue_of(expr.rhs))
-            case Call(op=op, args=(_, on_true, on_false)) if op in _CHOICES:
+            case Call(op=op, args=(_, on_true, on_false)) if op in CHOICES:
                 return self.residue_of(on_true).union(self.residue_of(on_false))
             case Let():
                 return self._inside(expr).residue_of(expr.body)
@@ -92,8 +92,12 @@ class ScalarFacts:
 
     def _inside(self, expr: Let) -> ScalarFacts:
         """The facts in the body of a let."""
-        inside = self.copy()
-        inside.variables[expr.var] = expr.value
+        inside, number = self.copy(), as_int_expr(expr.var)
+        if number is None or (atom := number.as_atom) is None:
+            inside.variables[expr.var] = expr.value
+        else:
+            inside.bounds[atom] = self.bounds_of(expr.value)
+            inside.residues[atom] = self.residue_of(expr.value)
         return inside
 
 

@@ -93,6 +93,8 @@ def test_bounds_of_scalars(analyzer):
     assert analyzer.const_int_bound(tir.truncmod(x, 3)) == (-2, 2)
     assert analyzer.const_int_bound(tir.Select(x > 0, i, j + 10)) == (0, 13)
     assert analyzer.const_int_bound((i < j).astype("int32")) == (0, 1)
+    assert analyzer.const_int_bound(tir.Let(n, i * 4 + 1, n + 1)) == (2, 30)
+    assert analyzer.modular_set(tir.Let(n, i * 4 + 1, n + 1)) == (4, 2)
     assert analyzer.const_int_bound(tir.truncdiv(i - 4, j)) == (-4, 3)
     assert analyzer.const_int_bound((n * 64 + 3) % 256) == (3, 195)
     assert analyzer.const_int_bound(tir.truncmod(n * 64 + 3, 256)) == (-253, 195)
@@ -107,6 +109,24 @@ def test_sets(analyzer):
     found = analyzer.int_set(i + n, {i: IntervalSet(n, n + 3)})
     assert (str(found.min_value), str(found.max_value)) == ("n * 2", "n * 2 + 3")
     assert repr(analyzer.int_set(i + 1)) == "IntervalSet(1, 8)"
+
+
+def test_sets_of_choices_and_of_variables_over_others():
+    analyzer, k = Analyzer(), tir.Var("k", "int64")
+    sets = {i: IntervalSet(j - 1, j + 1), j: IntervalSet(k, k + 2), k: IntervalSet(0, n)}
+    assert repr(analyzer.int_set(i * 2, sets)) == "IntervalSet(-2, n * 2 + 6)"
+    assert repr(analyzer.int_set(i, {i: IntervalSet(j, j), j: IntervalSet(i, i)})) in (
+        "IntervalSet(i, i)",
+        "IntervalSet(j, j)",
+    )
+    choice = tir.Select(i > 0, i - 1, i + 1)
+    assert repr(analyzer.int_set(choice, {i: IntervalSet(0, 10)})) == "IntervalSet(-1, 11)"
+    with pytest.raises(ValueError, match="an expression with known bounds, got k % j"):
+        analyzer.int_set(tir.Select(i > 0, i, k % j), {i: IntervalSet(0, 1), k: IntervalSet(0, 9)})
+    rounded = tir.truncdiv(i, 4)
+    assert repr(analyzer.int_set(rounded, {i: IntervalSet(0, 9)})) == "IntervalSet(0, 2)"
+    with pytest.raises(TypeError, match=r"an integer expression of symbols, got T\.truncdiv"):
+        analyzer.int_set(rounded, {i: IntervalSet(-1, 9)})
     assert IntervalSet.single_point(3).max_value.value == 3
     analyzer.update(n, IntervalSet(2, 9))
     assert analyzer.const_int_bound(n) == (2, 9)
