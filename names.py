@@ -229,6 +229,8 @@ NAMES: dict[str, str] = {
     "relax.register_pipeline": ".relax.pipelines:register_pipeline",
     **{f"relax.testing.nn.{name}": f".builder.checkpoints:{name}" for name in _CHECKPOINTS},
     **{f"relax.testing.nn.{name}": f".builder.layers:{name}" for name in _LAYERS},
+    "relax.testing.vm": ".testing.vm",
+    "relax.testing.vm.check_saved_func": ".testing.vm:check_saved_func",
     "relax.training": ".relax.training",
     "relax.utils.copy_with_new_vars": ".ir.function:copy_with_new_vars",
     "relax.transform": ".relax.transform",

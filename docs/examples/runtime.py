@@ -244,3 +244,18 @@ try:
 except AssertionError as error:
     print(error)
 tvm.testing.check_numerical_grads(lambda x: (x**3).sum(), [x], [3 * x**2])
+
+# %% relax.testing.vm relax.testing.vm.check_saved_func
+import numpy as np
+
+from xrelax import relax
+from xrelax.relax.testing.vm import check_saved_func
+from xrelax.script import from_source
+
+function = from_source("""
+@R.function
+def main(x: R.Tensor((2,), "float32")):
+    return R.call_pure_packed("test.vm.add", x, x, sinfo_args=R.Tensor((2,), "float32"))
+""")
+vm = relax.VirtualMachine(relax.build(function))
+print(check_saved_func(vm, "main", np.array([1.0, 2.0], "float32")))

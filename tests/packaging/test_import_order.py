@@ -13,10 +13,10 @@ ORDER = (
     # what needs nothing of the compiler
     "names",
     "name_lookup user_frames display",
-    "testing",
     "error_hooks",
     "backend.targets",
     "runtime",
+    "testing",
     # the dialects
     "dialects.int_expr",
     "dialects",
