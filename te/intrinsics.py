@@ -14,6 +14,7 @@ from .arithmetic import binary, bitwise_not, cast, const, convert, promote
 from .expr import Call, ExprLike, Let, PrimExpr, Var
 from .fixed_point import q_multiply_shift, q_multiply_shift_per_axis
 from .limits import infinity, max_value, min_value
+from .literals import FloatImm, IntImm
 
 
 @dataclass(frozen=True)
@@ -361,5 +362,7 @@ FUNCTIONS: dict[str, Callable[..., PrimExpr]] = {
     "q_multiply_shift_per_axis": q_multiply_shift_per_axis,
     "Cast": cast,
     "cast": cast_to,
+    "FloatImm": FloatImm,
+    "IntImm": IntImm,
 }
 """Every function that scripts call as ``T.name``; tensor expressions use the same ones."""

@@ -8,6 +8,7 @@ from typing import Any
 from ..dialects.dtypes import check_dtype, is_float
 from .arithmetic import Imm, const
 from .constant_dim import ConstantDim
+from .expr import PrimExpr
 
 
 class _Kind(type):
@@ -21,6 +22,8 @@ class _Kind(type):
         if is_float(check_dtype(dtype)) != issubclass(cls, FloatImm):
             kind = "a float" if issubclass(cls, FloatImm) else "an integer or bool"
             raise ValueError(f"expected {kind} dtype of {cls.__name__}, got {dtype}")
+        if isinstance(value, PrimExpr) and not isinstance(value, Imm):
+            raise TypeError(f"expected a number for {cls.__name__}, got {value}")
         return const(value, dtype)
 
 

@@ -29,7 +29,7 @@ from .intrinsics import (
 )
 from .lanes import BROADCASTS, RAMPS, lane_value
 
-_DTYPE_FIRST = ("Cast", "reinterpret", "min_value", "max_value", "infinity")
+_DTYPE_FIRST = ("Cast", "reinterpret", "min_value", "max_value", "infinity", "IntImm", "FloatImm")
 _PYTHON_FUNCTIONS: dict[Any, str] = {min: "min", max: "max", abs: "abs"}
 
 

@@ -52,6 +52,16 @@ SCALARS = [
         'T.block_attr({"a": 2})',
     ),
     ("    t = T.launch_thread('x')\n    Y[t] = 1", "expected T.launch_thread(thread, ext", "T.l"),
+    (
+        '    Y[0] = T.IntImm("float32", 1)',
+        "expected an integer or bool dtype of IntImm, got float32",
+        "T.IntImm",
+    ),
+    (
+        '    Y[0] = T.FloatImm("float32", X[0])',
+        "expected a number for FloatImm, got X[0]",
+        "T.FloatImm",
+    ),
     ("    Y[1:5] = Y[0:4]", "expected to read 'Y' only where it is stored to", "Y[0:4]"),
     ("    Y[0:4] = X[0:5]", "expected 4 lanes, got 5", "0:5"),
     ("    Y[T.Ramp(0, 0, 4)] = X[0:4]", "expected a stride other than 0", "T.Ramp"),

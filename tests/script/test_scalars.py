@@ -31,6 +31,8 @@ LITERALS = {
     "float('inf')": np.inf,
     'T.Cast("uint8", 300)': 44,
     "T.int64(2 ** 40)": 2.0**40,
+    'T.IntImm("int64", 7) // 2': 3,
+    'T.FloatImm("float32", 0.1)': np.float32(0.1),
     'T.reinterpret("float32", T.int32(1065353216))': 1.0,
     "T.int32(T.float32(2.75))": 2,
     "T.uint8(200) + T.uint8(100)": 44,
