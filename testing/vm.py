@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..runtime import VirtualMachine, array, register_func
+from ..runtime import Tensor, VirtualMachine, array, register_func
 from .numerics import assert_allclose
 
 
@@ -28,16 +28,52 @@ def check_saved_func(vm: VirtualMachine, func_name: str, *inputs: Any) -> Any:
     return result
 
 
+def _add(a: Tensor, b: Tensor) -> Tensor:
+    return array(a.numpy() + b.numpy())
+
+
+def _add_scalar(a: Any, b: Any) -> Any:
+    return a + b
+
+
+def _check_if_defined(value: Any) -> bool:
+    return value is not None
+
+
+def _equal_zero(a: Tensor) -> Tensor:
+    return array(np.all(a.numpy() == 0))
+
+
+def _identity(a: Tensor, out: Tensor) -> None:
+    out.copyfrom(a)
+
+
+def _move(a: Any) -> Any:
+    return a
+
+
+def _mul(a: Tensor, b: Tensor) -> Tensor:
+    return array(a.numpy() * b.numpy())
+
+
+def _subtract_one(a: Tensor) -> Tensor:
+    return array(a.numpy() - 1)
+
+
+def _tile(a: Tensor, out: Tensor) -> None:
+    out.copyfrom(np.tile(a.numpy(), (1, 2)))
+
+
 FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "add": lambda a, b: array(a.numpy() + b.numpy()),
-    "add_scalar": lambda a, b: a + b,
-    "check_if_defined": lambda value: value is not None,
-    "equal_zero": lambda a: array(np.all(a.numpy() == 0)),
-    "identity": lambda a, out: out.copyfrom(a),
-    "move": lambda a: a,
-    "mul": lambda a, b: array(a.numpy() * b.numpy()),
-    "subtract_one": lambda a: array(a.numpy() - 1),
-    "tile": lambda a, out: out.copyfrom(np.tile(a.numpy(), (1, 2))),
+    "add": _add,
+    "add_scalar": _add_scalar,
+    "check_if_defined": _check_if_defined,
+    "equal_zero": _equal_zero,
+    "identity": _identity,
+    "move": _move,
+    "mul": _mul,
+    "subtract_one": _subtract_one,
+    "tile": _tile,
 }
 """The functions by name; `identity` and `tile` (of columns, twice) write to their last argument."""
 

@@ -137,9 +137,13 @@ class Module:
     ) -> tuple[IRModule, list[tuple[str, Parameter]]]:
         """The module of graph functions, one for each method in `spec`, and the parameters.
 
-        `spec` gives the struct info of each argument. With `debug` the functions also take and
-        return the state of printing, and ``_initialize_effect`` returns its first value. Raises
-        ValueError with one line for an unknown method.
+        `spec` gives the struct info of each argument by its name, or `int` for an integer, such as
+        ``{"forward": {"x": nn.spec.Tensor(("n", 4)), "offset": int}}``. The parameters follow as
+        arguments of each function; with ``"$": {"param_mode": "packed"}`` among those of a method
+        they are one tuple, with "none" there are none. With `debug` the functions also take and
+        return the state of printing, which `effect_mode` says in the same way, and
+        ``_initialize_effect`` returns its first value. Raises ValueError with one line for an
+        unknown method, argument or mode.
         """
         parameters = list(self.named_parameters())
         for name, parameter in parameters:

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from inspect import signature
 from typing import Any
 
-from ...ir.expr import Var
+from ...ir.expr import TupleGetItem, Var
 from ...ir.module import IRModule
-from ...ir.struct_info import to_type
+from ...ir.struct_info import ShapeStructInfo, TupleStructInfo, to_type
+from ...te.arithmetic import symbol
 from .. import op
 from ..block_builder import BlockBuilder
+from .spec import Int
+
+MODES = ("plain", "packed", "none")
+"""How parameters or effects are passed: each by itself, all in one tuple, or not at all."""
 
 
 def export(
@@ -23,7 +29,8 @@ def export(
     if effects:
         _export_initial_effects(bb, [name for name, _ in effects])
     for method, inputs in spec.items():
-        _export_method(bb, module, method, inputs, parameters, effects)
+        states = [v for name, effect in effects for v in effect.effect_variables(name)]
+        _export_method(bb, module, method, inputs, parameters, states)
     return bb.finalize()
 
 
@@ -39,21 +46,72 @@ def _export_method(
     bb: BlockBuilder,
     module: Any,
     method: str,
-    inputs: Mapping[str, Any],
+    spec: Mapping[str, Any],
     parameters: Sequence[Var],
-    effects: Sequence[tuple[str, Any]],
+    states: Sequence[Var],
 ) -> None:
     function = getattr(module, method, None)
     if function is None:
         raise ValueError(f"expected a method of '{type(module).__name__}', got '{method}'")
-    variables = [Var(name, to_type(info)) for name, info in inputs.items()]
-    states = [v for name, effect in effects for v in effect.effect_variables(name)]
-    given = [*variables, *states]
-    with bb.function(method, [*given, *parameters], {"num_input": len(given)}):
+    inputs = _inputs(function, method, spec)
+    param_mode, effect_mode = _modes(method, spec.get("$", {}))
+    effects = _passed(effect_mode, "packed_effects", states)
+    weights = _passed(param_mode, "packed_params", parameters)
+    given = [*(variable for variable, _ in inputs.values()), *effects]
+    with bb.function(method, [*given, *weights], {"num_input": len(given)}):
         with bb.dataflow():
-            result = _tupled(function(*variables))
-            result = bb.emit_output((result, tuple(states)) if states else result)
+            if effect_mode == "packed":
+                _unpack(bb, effects[0], states)
+            if param_mode == "packed":
+                _unpack(bb, weights[0], parameters)
+            result = _tupled(function(**{name: value for name, (_, value) in inputs.items()}))
+            result = bb.emit_output((result, tuple(states)) if effects else result)
         bb.emit_func_output(result)
+
+
+def _inputs(
+    function: Callable[..., Any], method: str, spec: Mapping[str, Any]
+) -> dict[str, tuple[Var, Any]]:
+    """The inputs in the order of the method's arguments: a variable, and what the method gets."""
+    names = list(signature(function).parameters)
+    for name in spec:
+        if name not in (*names, "$"):
+            raise ValueError(f"expected an argument of '{method}', got '{name}'")
+    return {name: _input(name, spec[name]) for name in names if name in spec}
+
+
+def _input(name: str, info: Any) -> tuple[Var, Any]:
+    if info in (int, "int", Int) or isinstance(info, Int):
+        dim = symbol(name)
+        return Var(name, ShapeStructInfo([dim])), dim
+    variable = Var(name, to_type(info))
+    return variable, variable
+
+
+def _modes(method: str, options: Mapping[str, str]) -> tuple[str, str]:
+    """How the parameters and the effects of a method are passed."""
+    modes = {"param_mode": "plain", "effect_mode": "plain", **options}
+    for name, mode in modes.items():
+        if name not in ("param_mode", "effect_mode") or mode not in MODES:
+            raise ValueError(
+                f"expected param_mode and effect_mode of '{method}' to be one of "
+                f"{', '.join(MODES)}, got {name} '{mode}'"
+            )
+    return modes["param_mode"], modes["effect_mode"]
+
+
+def _passed(mode: str, name: str, variables: Sequence[Var]) -> list[Var]:
+    """The parameters of a function by which variables are passed."""
+    if mode == "packed":
+        return [Var(name, TupleStructInfo([v.struct_info for v in variables]))]
+    return list(variables) if mode == "plain" else []
+
+
+def _unpack(bb: BlockBuilder, bundle: Var, variables: Sequence[Var]) -> None:
+    """Let the fields of a tuple stand for variables."""
+    for index, variable in enumerate(variables):
+        hint = variable.name_hint.replace(".", "_")
+        bb.scope.stand_in(variable, bb.emit(TupleGetItem(bundle, index), hint))
 
 
 def _tupled(result: Any) -> Any:

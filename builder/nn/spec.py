@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...ir.struct_info import ObjectStructInfo, PrimStructInfo, TensorStructInfo, TupleStructInfo
+from ...ir.struct_info import ObjectStructInfo, TensorStructInfo, TupleStructInfo
 
 __script_path__ = "relax.frontend.nn.spec"
 
 
-def Int(dtype: str = "int64") -> PrimStructInfo:
-    """A number."""
-    return PrimStructInfo(dtype)
+class Int:
+    """An integer that may be a dim, also as ``int`` and ``"int"``: the method gets its symbol.
+
+    Callers of the function pass a shape of this one dim.
+    """
 
 
 def Tensor(shape: Any, dtype: str = "float32") -> TensorStructInfo:

@@ -73,7 +73,65 @@ def test_export():
 def test_struct_infos_are_specs():
     mod, _ = MLP().export_tvm({"forward": {"x": R.Tensor((1, 6), "float32")}})
     assert mod["forward"].params[0].struct_info.shape == (1, 6)
-    assert nn.spec.Int() == relax.PrimStructInfo("int64")
+
+
+class Rows(nn.Module):
+    def __init__(self):
+        self.linear = nn.Linear(4, 3)
+
+    def forward(self, x, count):
+        return self.linear(x), self.filled(x, count)
+
+    def filled(self, x, count):
+        return nn.op.full([count, 2], 1.5)
+
+
+INPUTS = {"count": int, "x": nn.spec.Tensor(("n", 4))}
+
+
+@pytest.mark.parametrize("integer", [int, "int", nn.spec.Int, nn.spec.Int()])
+def test_integers_are_dims_in_the_order_of_the_method(integer):
+    inputs = {"count": integer, "x": nn.spec.Tensor(("n", 4)), "$": {"param_mode": "none"}}
+    mod, _ = Rows().export_tvm({"filled": inputs})
+    assert [p.name_hint for p in mod["filled"].params] == ["x", "count"]
+    result = relax.build(mod)["filled"](random(2, 4), (3,))
+    np.testing.assert_array_equal(result.numpy(), np.full((3, 2), 1.5))
+
+
+def test_integers_are_the_same_symbol_as_dims_of_their_name():
+    inputs = {"x": nn.spec.Tensor(("count", 4)), "count": int, "$": {"param_mode": "none"}}
+    filled = relax.build(Rows().export_tvm({"filled": inputs})[0])["filled"]
+    assert filled(random(2, 4), (2,)).shape == (2, 2)
+    with pytest.raises(ValueError, match="expected symbol 'count' to be 2 as in argument 'x', go"):
+        filled(random(2, 4), (3,))
+
+
+def test_parameters_are_packed():
+    model = Rows()
+    mod, params = model.export_tvm({"forward": {**INPUTS, "$": {"param_mode": "packed"}}})
+    assert [n for n, _ in params] == ["linear.weight", "linear.bias"]
+    assert [p.name_hint for p in mod["forward"].params] == ["x", "count", "packed_params"]
+    assert mod["forward"].attrs["num_input"] == 2
+    x, (weight, bias) = random(2, 4), fill(model)
+    result, _ = relax.build(mod)["forward"](x, (3,), (weight, bias))
+    wanted = x @ weight.numpy().T + bias.numpy()
+    np.testing.assert_allclose(result.numpy(), wanted, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("mode", "names", "result"),
+    [
+        ("plain", ["x", "_io"], "R.Tuple(R.Object))"),
+        ("packed", ["x", "packed_effects"], "R.Tuple(R.Object))"),
+        ("none", ["x"], 'dtype="float32")'),
+    ],
+)
+def test_modes_of_effects(mode, names, result):
+    spec = {"forward": {"x": nn.spec.Tensor((2,)), "$": {"effect_mode": mode}}}
+    function = nn.ReLU().export_tvm(spec, debug=True)[0]["forward"]
+    assert [p.name_hint for p in function.params] == names
+    assert function.attrs["num_input"] == len(names)
+    assert str(function.ret_struct_info).endswith(result)
 
 
 LAYERS = {
@@ -298,6 +356,19 @@ def set_weight(value):
         (
             lambda: MLP().export_tvm({"forward": {"x": nn.spec.Tensor((1, 5), "float32")}}),
             r"expected shapes of 'relax.matmul' to be compatible, got \(1, 5\) and \(6, 8\)",
+        ),
+        (
+            lambda: Rows().export_tvm({"forward": {"y": int}}),
+            "expected an argument of 'forward', got 'y'",
+        ),
+        (
+            lambda: Rows().export_tvm({"forward": {**INPUTS, "$": {"param_mode": "pack"}}}),
+            "expected param_mode and effect_mode of 'forward' to be one of plain, packed, none, "
+            "got param_mode 'pack'",
+        ),
+        (
+            lambda: Rows().export_tvm({"forward": {**INPUTS, "$": {"param_mode": "none"}}}),
+            "expected 'linear.weight' among the parameters of 'forward', got x, count",
         ),
         (
             lambda: Nothing().export_tvm({"forward": {}}),

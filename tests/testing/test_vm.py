@@ -11,11 +11,11 @@ X = np.array([[1, 2, 3], [4, 5, 6]], "float32")
 
 
 def machine(body):
-    function = from_source(f'''
+    function = from_source(f"""
 @R.function
 def main(x: R.Tensor((2, 3), "float32")):
 {body}
-''')
+""")
     return relax.VirtualMachine(relax.build(function))
 
 
