@@ -4,6 +4,11 @@ Nothing here imports the compiler: NumPy and the standard library are enough, an
 native code.
 """
 
+from __future__ import annotations
+
+from typing import Any
+
+from ..name_lookup import known, resolve
 from . import builtins as builtins  # registers its functions
 from . import linear_algebra as linear_algebra  # registers its functions
 from . import vm_builtins as vm_builtins  # registers its functions
@@ -36,3 +41,13 @@ from .warning import XRelaxWarning as XRelaxWarning
 
 Module = Executable
 """TVM's name."""
+
+
+def __getattr__(name: str) -> Any:
+    if name.startswith("__"):
+        raise AttributeError(name)
+    return resolve("runtime.", name)
+
+
+def __dir__() -> list[str]:
+    return [*globals(), *known("runtime.")]

@@ -50,3 +50,17 @@ def test_a_name_of_the_table_is_imported_first():
 
 def test_a_module_is_loaded_once_under_all_its_names():
     loaded("import xrelax.s_tir.schedule as a, xrelax.tir.schedule as b; assert a is b")
+
+
+def test_names_of_the_table_are_attributes():
+    program = """
+from functools import reduce
+import xrelax
+from xrelax.names import NAMES
+for name in NAMES:
+    try:
+        reduce(getattr, name.split("."), xrelax)
+    except ModuleNotFoundError:  # of an extra
+        pass
+"""
+    loaded(program)
