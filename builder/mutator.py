@@ -41,7 +41,7 @@ from ..ir.transform import PassContext, pass_decorator, pass_of
 from .block_builder import BlockBuilder, inside_of
 from .finish import finish
 from .scope import FunctionScope, OldName
-from .visitor import Functor
+from .visitor import Functor, method_name
 from .visitor import PyExprVisitor as PyExprVisitor
 
 
@@ -59,7 +59,7 @@ class PyExprMutator(Functor):
     def visit_expr_post_order(self, expr: Any) -> Any:
         """The same kind of expression, detached, of its visited parts; its type is inferred."""
         if not isinstance(expr, Expr) or isinstance(expr, Var | If | LocalFunction):
-            return self.visit_expr(expr)
+            return getattr(PyExprMutator, method_name(expr))(self, expr)
         op = expr.borrowed.owner
         if not isinstance(op, Operation) or not op.operands:
             return expr
@@ -85,7 +85,7 @@ class PyExprMutator(Functor):
 
     visit_constant_ = visit_global_var_ = visit_extern_func_ = visit_leaf
     visit_shape_expr_ = visit_prim_value_ = visit_op_ = visit_leaf
-    visit_string_imm_ = visit_leaf
+    visit_string_imm_ = visit_var_def_ = visit_dataflow_var_def_ = visit_leaf
 
     def visit_arguments_(self, op: Arguments) -> Any:
         """The arguments of a call in destination-passing style."""
@@ -138,7 +138,7 @@ class PyExprMutator(Functor):
         """The function with its parameters and body rewritten."""
         source = op.op
         assert isinstance(source, relax.FuncOp)
-        params = [self.visit_var_def(p) for p in op.params]
+        params = [self._param(p) for p in op.params]
         scope = FunctionScope(op.name, params, source)
         scope.remap |= {p.borrowed: new.borrowed for p, new in zip(op.params, params, strict=True)}
         with self.builder_.building(scope), _blaming(lambda: f"in '{op.name}'"):
@@ -193,9 +193,10 @@ class PyExprMutator(Functor):
         emit = self.builder_.emit_output if is_output else self.builder_.emit
         self.set_var_remap(var, emit(value, OldName(var.borrowed.name_hint or "")))
 
-    def visit_var_def(self, var: Var) -> Var:
-        """A new parameter for an old one."""
-        return type(var)(var.name_hint, var.struct_info)
+    def _param(self, param: Var) -> Var:
+        """The new parameter for an old one, which `visit_var_def_` may have made."""
+        var = self.visit_var_def(param)
+        return type(var)(var.name_hint, var.struct_info) if var == param else var
 
     def set_var_remap(self, vid: Var, var: Expr) -> None:
         """Let an expression stand for a variable of the old function."""

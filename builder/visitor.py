@@ -74,12 +74,22 @@ class Functor:
         """Visit a binding."""
         return self._method(binding)(binding)
 
+    def visit_var_def(self, var: Var) -> Any:
+        """Visit a variable where it is defined."""
+        kind = "dataflow_var" if isinstance(var, DataflowVar) else "var"
+        return getattr(self, f"visit_{kind}_def_")(var)
+
     def _method(self, visited: Any) -> Callable[[Any], Any]:
-        for kind in type(visited).__mro__:
-            if kind in _METHODS:
-                name = _METHODS[kind]
-                return getattr(self, _OLD_METHODS.get(name, name), None) or getattr(self, name)
-        raise TypeError(f"expected an expression of the graph, got {type(visited).__name__}")
+        name = method_name(visited)
+        return getattr(self, _OLD_METHODS.get(name, name), None) or getattr(self, name)
+
+
+def method_name(visited: Any) -> str:
+    """The method for an expression, block or binding; TypeError for anything else."""
+    for kind in type(visited).__mro__:
+        if kind in _METHODS:
+            return _METHODS[kind]
+    raise TypeError(f"expected an expression of the graph, got {type(visited).__name__}")
 
 
 class PyExprVisitor(Functor):
@@ -114,15 +124,12 @@ class PyExprVisitor(Functor):
         self.visit_expr(binding.value)
         self.visit_var_def(binding.var)
 
-    def visit_var_def(self, var: Var) -> None:
-        """A variable where it is defined."""
-
     def visit_leaf(self, op: Any) -> None:
         """What is made of nothing else."""
 
     visit_var_ = visit_dataflow_var_ = visit_constant_ = visit_global_var_ = visit_leaf
     visit_extern_func_ = visit_shape_expr_ = visit_prim_value_ = visit_op_ = visit_leaf
-    visit_string_imm_ = visit_leaf
+    visit_string_imm_ = visit_var_def_ = visit_dataflow_var_def_ = visit_leaf
 
     def visit_call_(self, op: Call) -> None:
         """What is called, then the arguments."""

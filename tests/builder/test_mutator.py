@@ -281,3 +281,38 @@ def main(x: R.Tensor((3,), "float32")):
     ):
         Forget().visit_expr(func)
     assert "impure" in str(relax.PyExprMutator().visit_expr(func).op)
+
+
+def test_the_default_of_a_variable_is_the_variable():
+    """A method for variables may ask for what its expression is without it."""
+    seen = []
+
+    @relax.expr_functor.mutator
+    class Variables(relax.PyExprMutator):
+        def visit_var_(self, var):
+            seen.append(var.name_hint)
+            return self.visit_expr_post_order(var)
+
+        visit_dataflow_var_ = visit_var_
+
+    func = function(FMA_INPUT)
+    assert body(Variables().visit_expr(func)) == body(func)
+    assert seen[:4] == ["x", "y", "lv0", "y"]
+
+
+def test_parameters_are_replaced():
+    @relax.expr_functor.mutator
+    class Narrow(relax.PyExprMutator):
+        def visit_var_def_(self, var):
+            if var.name_hint == "x":
+                return relax.Var("narrow", relax.TensorStructInfo((1, 2), "float32"))
+            return super().visit_var_def_(var)
+
+    func = from_source("""
+@R.function
+def main(x: R.Tensor((4, 2), "float32"), w: R.Tensor((2, 3), "float32")):
+    return R.matmul(x, w)
+""")
+    new = Narrow().visit_expr(func)
+    assert [p.name_hint for p in new.params] == ["narrow", "w"]
+    assert new.ret_struct_info.shape == (1, 3)

@@ -175,3 +175,28 @@ def test_operators_are_visited_and_expressions_are_rewritten_alone():
 
     new = ToSubtract().visit_expr(relax.op.exp(relax.op.add(x, x)))
     assert str(new) == "R.exp(R.subtract(x, x))"
+
+
+def test_definitions_of_both_kinds_of_variables():
+    seen = []
+
+    @relax.expr_functor.visitor
+    class Definitions(relax.PyExprVisitor):
+        def visit_var_def_(self, var):
+            seen.append(f"var {var.name_hint}")
+
+        def visit_dataflow_var_def_(self, var):
+            seen.append(f"dataflow var {var.name_hint}")
+
+    Definitions().visit_expr(
+        function(
+            """
+    with R.dataflow():
+        a = R.add(x, y)
+        b = R.nn.relu(a)
+        R.output(b)
+    return b
+"""
+        )
+    )
+    assert seen == ["var x", "var y", "dataflow var a", "var b"]
