@@ -121,11 +121,15 @@ class Function(BaseFunc):
         """A copy in which parameters are constants, by variable or name.
 
         A shape or number binds the symbols of its parameter. Raises Diagnostic with one line for
-        an unknown parameter, or a value that does not fit.
+        an unknown parameter, or a value that does not fit, and ValueError for a number that the
+        parameter's dtype cannot hold.
         """
         module = ModuleOp([self.op.clone()])
         values = {getattr(k, "name_hint", k): v for k, v in binding_map.items()}
-        bind_params(module, self.name, {k: bound_value(v, k) for k, v in values.items()})
+        func = self._func
+        types = dict(zip(func.names, (p.type for p in func.params), strict=True))
+        bound = {k: bound_value(v, k, types.get(k)) for k, v in values.items()}
+        bind_params(module, self.name, bound)
         (op,) = module.ops
         return Function(op.clone())
 

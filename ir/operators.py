@@ -56,16 +56,31 @@ def tensor_data(value: Any, key: str = "") -> TensorData:
     return TensorData.of(tensor.view(), tensor.dtype, key)
 
 
-def bound_value(value: Any, name: str) -> TensorData | ShapeType | PrimType:
-    """What a parameter may be bound to: an array, or an expression of a shape or number."""
-    type_ = getattr(getattr(value, "borrowed", None), "type", None)
+def bound_value(
+    value: Any, name: str, param: Attribute | None
+) -> TensorData | ShapeType | PrimType:
+    """What a parameter may be bound to: an array, a constant, a number, an expression of a shape.
+
+    Numbers have their own dtype, those of Python that of the parameter, whose type is `param`;
+    raises ValueError for one that it cannot hold.
+    """
+    ssa = getattr(value, "borrowed", None)
+    if isinstance(constant := getattr(ssa, "owner", None), relax.ConstantOp):
+        return constant.value.data
+    type_ = getattr(ssa, "type", None)
     if isinstance(type_, ShapeType) and type_.dims is not None:
         return type_
     if isinstance(type_, PrimType) and type_.expr is not None:
         return type_
     number = value.value if isinstance(value, Imm) else getattr(value, "expr", value)
-    if isinstance(number, int | IntExpr) and not isinstance(number, bool):
+    dtype = str(getattr(value, "dtype", param.dtype if isinstance(param, PrimType) else "int64"))
+    if isinstance(number, int | IntExpr) and not isinstance(number, bool) and dtype == "int64":
         return PrimType.of(i64, number)
+    if isinstance(number, bool | int | float):
+        try:
+            return constant_data(number, dtype)
+        except ValueError as error:
+            raise ValueError(f"parameter '{name}': {error}") from None
     return tensor_data(value, name)
 
 

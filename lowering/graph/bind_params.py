@@ -28,6 +28,7 @@ from xdsl.ir import Attribute, Operation
 from ...dialects import relax
 from ...dialects.diagnostics import Diagnostic, verify
 from ...dialects.int_expr import Atom, IntExpr, IntLike, Sym
+from ...dialects.relax.prim_values import is_open, prim_of
 from ..call_signature import Formal, Unification, unify, unify_types
 from ..equations import Equation, always_differ, solve
 from ..functions import call_graph, functions_by_name, graph_function, graph_functions, names_text
@@ -132,6 +133,8 @@ def _symbol_values(func: relax.FuncOp, bound: Mapping[int, BoundValue]) -> dict[
     subjects, expected, got = list[str](), list[Attribute](), list[Attribute]()
     for index, value in bound.items():
         type_, subject = func.params[index].type, f"argument '{func.names[index]}'"
+        if isinstance(value, relax.TensorData) and is_open(type_) and not value.shape:
+            value = prim_of(value.tensor_type())
         if not isinstance(value, relax.TensorData):
             subjects.append(subject)
             expected.append(type_)
@@ -182,15 +185,18 @@ def _replace_params(func: relax.FuncOp, bound: Mapping[int, BoundValue]) -> None
     constants: list[Operation] = []
     for index, value in bound.items():
         param = func.params[index]
-        constant = _constant(value, names[index])
-        (result,) = constant.results
+        if param.first_use is None:
+            continue
+        constant = [_constant(value, names[index])]
+        if isinstance(param.type, relax.PrimType) and isinstance(value, relax.TensorData):
+            constant.append(relax.TensorToPrimOp(constant[0].results[0]))
+        (result,) = constant[-1].results
         result.name_hint = param.name_hint or names[index]
         param.replace_all_uses_with(result)
-        constants.append(constant)
-    used = [c for c in constants if c.results[0].first_use is not None]
+        constants += constant
     first = block.first_op
     assert first is not None
-    block.insert_ops_before(used, first)
+    block.insert_ops_before(constants, first)
     func.erase_params(bound)
 
 

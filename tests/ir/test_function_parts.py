@@ -150,6 +150,47 @@ def test_parameters_are_bound():
         func.bind_params({"w": np.zeros(4, "float32")})
 
 
+NUMBERS = [("float32", 1.5), ("float64", 0.1), ("int32", -7), ("int8", 3), ("bool", True)]
+
+
+@pytest.mark.parametrize(("dtype", "number"), NUMBERS)
+@pytest.mark.parametrize("form", ["Python", "literal", "NumPy", "array", "constant"])
+def test_numbers_are_bound(dtype, number, form):
+    func = from_source(f"""
+@R.function
+def main(x: R.Tensor((2,), "float32"), a: R.Prim("{dtype}"), b: R.Prim("{dtype}")):
+    return (x, a)
+""")
+    value = {
+        "Python": number,
+        "literal": tir.const(number, dtype),
+        "NumPy": np.dtype(dtype).type(number),
+        "array": np.array(number, dtype),
+        "constant": relax.const(number, dtype),
+    }[form]
+    bound = func.bind_params({"a": value, "b": value})
+    assert [p.name_hint for p in bound.params] == ["x"]
+    assert_structural_equal(from_source(bound.script()), bound)
+    _, result = relax.build(bound)(np.zeros(2, "float32"))
+    assert result == np.dtype(dtype).type(number)
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        (300, "parameter 'a': expected numbers of int8, got 300"),
+        (1.5, "parameter 'a': expected numbers of int8, got 1.5"),
+        (tir.const(3, "int32"), "expected argument 'a' to have type !relax.prim<i8>, got .*<i32>"),
+        (np.float32(3), "expected argument 'a' to have type !relax.prim<i8>, got !relax.prim<f32>"),
+        (np.ones(2, "int8"), "expected 'a' to be a tensor, got !relax.prim<i8>"),
+    ],
+)
+def test_numbers_of_another_dtype(value, message):
+    func = from_source("@R.function\ndef main(a: R.Prim('int8')):\n  return a")
+    with pytest.raises((Diagnostic, ValueError), match=message):
+        func.bind_params({"a": value})
+
+
 def test_a_module_may_be_left_unverified():
     import xrelax as tvm
     from xrelax.script import ir as I
