@@ -39,6 +39,10 @@ class ExternFunc:
     def __hash__(self) -> int:
         return hash(self.global_symbol)
 
+    def same_as(self, other: object) -> bool:
+        """Whether the other one has the same name."""
+        return self == other
+
     def __call__(self, *args: Any) -> Any:
         call = relax.CallPackedOp(self.global_symbol, argument_values(args), relax.ObjectType())
         return expression(call)
@@ -71,6 +75,10 @@ class GlobalVar:
     def name(self) -> str:
         """The name; TVM's newer spelling."""
         return self.name_hint
+
+    def same_as(self, other: object) -> bool:
+        """Whether the other one has the same name."""
+        return self == other
 
     def __call__(self, *args: Any) -> Any:
         return expression(graph_call(self, argument_values(args)))

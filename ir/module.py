@@ -127,9 +127,17 @@ class IRModule:
         block.insert_op_before(new, old)
         old.detach()
 
+    def __delitem__(self, key: str | GlobalVar) -> None:
+        self[key].op.detach()
+
     def update_func(self, var: str | GlobalVar, func: BaseFunc) -> None:
         """Put a copy of a function in the place of the one of this name, or add it."""
         self[var] = func
+
+    def update(self, other: IRModule | Mapping[str | GlobalVar, BaseFunc]) -> None:
+        """Put copies of all functions of a module or dict in, in place of those of their names."""
+        for key, func in other.items():
+            self[key] = func
 
     def __contains__(self, key: object) -> bool:
         name = key.name_hint if isinstance(key, GlobalVar) else key
@@ -211,6 +219,10 @@ class IRModule:
         """The attributes as Python values."""
         stored = {k: from_attribute(a) for k, a in self.op.attributes.items()}
         return stored | self.values
+
+    def get_attr(self, attr_key: str) -> Any:
+        """The value of an attribute, `None` if there is none."""
+        return self.attrs.get(attr_key)
 
     def with_attr(self, key: str, value: Any) -> IRModule:
         """A copy with an attribute; one that IR cannot hold, such as tensors, is in `values`."""

@@ -361,3 +361,21 @@ def test_a_module_of_a_function_and_others():
 
     assert names(double) == ["double", "main"]
     assert names(MODULE["inner"]) == ["double", "main", "main_1"]
+
+
+def test_functions_are_removed_and_merged():
+    double = from_source('@R.function\ndef double(x: R.Tensor((2,), "float32")):\n    return x + x')
+    module = tvm.IRModule({"first": double, "second": double})
+    var = module.get_global_var("first")
+    assert var.same_as(module.get_global_vars()[0]) and not var.same_as(relax.GlobalVar("second"))
+    del module[var]
+    assert [v.name_hint for v in module] == ["second"]
+    with pytest.raises(ValueError, match="expected a function of the module"):
+        del module["first"]
+    other = tvm.IRModule({"second": double, "third": double}).with_attr("size", 4)
+    module.update(other)
+    module.update({"fourth": double})
+    assert [v.name_hint for v in module] == ["second", "third", "fourth"]
+    assert module["third"] != other["third"]
+    assert other.get_attr("size") == 4 and module.get_attr("size") is None
+    assert relax.extern("f").same_as(relax.ExternFunc("f"))
