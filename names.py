@@ -19,6 +19,12 @@ _LAYERS = (
     "ReLU",
     "Sequential",
 )
+_PARAMS = (
+    "load_param_dict",
+    "load_param_dict_from_file",
+    "save_param_dict",
+    "save_param_dict_to_file",
+)
 _COMPARISONS = ("assert_allclose", "check_numerical_grads")
 _ITER_MAPS = {
     "iter_map": (
@@ -136,6 +142,7 @@ NAMES: dict[str, str] = {
     "runtime.XRelaxWarning": ".runtime:XRelaxWarning",
     "runtime.num_threads": ".runtime:num_threads",
     "runtime.set_num_threads": ".runtime:set_num_threads",
+    **{f"runtime.{name}": f".runtime.params:{name}" for name in _PARAMS},
     "script": ".script",
     "te": ".te",
     "testing": ".testing",

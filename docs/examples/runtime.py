@@ -259,3 +259,21 @@ def main(x: R.Tensor((2,), "float32")):
 """)
 vm = relax.VirtualMachine(relax.build(function))
 print(check_saved_func(vm, "main", np.array([1.0, 2.0], "float32")))
+
+# %% runtime.save_param_dict runtime.load_param_dict
+import numpy as np
+
+import xrelax as tvm
+
+saved = tvm.runtime.save_param_dict({"weight": np.ones((2, 3), "float32")})
+print(len(saved), tvm.runtime.load_param_dict(saved)["weight"])
+
+# %% runtime.save_param_dict_to_file runtime.load_param_dict_from_file
+import numpy as np
+
+import xrelax as tvm
+
+with tvm.support.utils.tempdir() as folder:
+    path = folder.relpath("model.params")
+    tvm.runtime.save_param_dict_to_file({"bias": np.zeros(2, "float16")}, path)
+    print(tvm.runtime.load_param_dict_from_file(path))
