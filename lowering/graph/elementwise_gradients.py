@@ -7,6 +7,7 @@ from typing import Any
 
 from xdsl.ir import SSAValue
 
+from ...dialects.relax.operators.selu import SELU_ALPHA, SELU_SCALE
 from .gradient_rules import Backward, Gradients, gradient, known_dims, known_dtype
 
 
@@ -52,6 +53,14 @@ def _extremum(g: Backward, op: Any, grad: SSAValue) -> Gradients:
     is_max = op.name == "relax.maximum"
     yield g.fitted(g("where", tests[is_max], zero, grad), op.lhs)
     yield g.fitted(g("where", tests[not is_max], zero, grad), op.rhs)
+
+
+@gradient("log_add_exp")
+def _log_add_exp(g: Backward, op: Any, grad: SSAValue) -> Gradients:
+    """Each operand's share of the sum."""
+    for operand in op.operands:
+        share = g("exp", g("subtract", operand, op.result))
+        yield g.fitted(g("multiply", grad, share), operand)
 
 
 @gradient("ewise_fma")
@@ -175,6 +184,15 @@ def _relu(g: Backward, op: Any, grad: SSAValue) -> Gradients:
 def _leakyrelu(g: Backward, op: Any, grad: SSAValue) -> Gradients:
     slope = g("multiply", grad, g.number(op.attribute_values()["alpha"], grad))
     yield g("where", g("less", op.operands[0], g.number(0, grad)), slope, grad)
+
+
+@gradient("nn.selu")
+def _selu(g: Backward, op: Any, grad: SSAValue) -> Gradients:
+    """Below 0 the derivative is ``selu(x) + scale * alpha``."""
+    x, scale = op.operands[0], g.number(SELU_SCALE, grad)
+    below = g("add", op.result, g.number(SELU_SCALE * SELU_ALPHA, grad))
+    slope = g("where", g("greater", x, g.number(0, grad)), scale, below)
+    yield g("multiply", grad, slope)
 
 
 @gradient("nn.silu")

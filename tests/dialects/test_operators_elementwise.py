@@ -11,7 +11,7 @@ n, m = sym("n"), sym("m")
 
 FLOATS = "exp expm1 log log2 log1p sqrt rsqrt sigmoid sin cos tan asin acos atan sinh cosh".split()
 FLOATS += "tanh asinh acosh atanh erf nn.leakyrelu nn.silu nn.gelu nn.gelu_tanh".split()
-FLOATS += ["nn.softplus", "nn.softmax", "nn.log_softmax"]
+FLOATS += ["nn.selu", "nn.softplus", "nn.softmax", "nn.log_softmax"]
 NUMBERS = "negative abs square sign floor ceil round trunc nn.relu6 clip tril triu".split()
 COMPARISONS = "equal not_equal less less_equal greater greater_equal".split()
 LOGICAL = ["logical_and", "logical_or", "logical_xor"]

@@ -58,6 +58,7 @@ CASES = (
     Case("relax.mod", dividend, lambda x, y: torch.fmod(x, y), NUMBERS),
     Case("relax.floor_mod", dividend, lambda x, y: torch.remainder(x, y), NUMBERS),
     Case("relax.atan2", pair, lambda x, y: torch.atan2(x, y), FLOATS),
+    Case("relax.log_add_exp", pair, lambda x, y: torch.logaddexp(x, y), FLOATS),
     Case("relax.power", base_and_exponent, lambda x, y: torch.pow(x, y), NUMBERS),
     Case("relax.ewise_fma", triple, fused, NUMBERS),
     Case("relax.maximum", pair, lambda x, y: torch.maximum(x, y), ALL),

@@ -113,6 +113,7 @@ CASES = (
         lambda x: functional.gelu(x, approximate="tanh"),
         FLOATS,
     ),
+    Case("relax.nn.selu", within(-9, 9), lambda x: functional.selu(x), FLOATS),
     Case("relax.nn.silu", within(-9, 9), lambda x: functional.silu(x), FLOATS),
     Case(
         "relax.nn.softplus",

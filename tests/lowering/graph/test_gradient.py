@@ -29,6 +29,10 @@ CASES = {
             F.gelu(x) + F.gelu(w, approximate="tanh") + F.silu(x) + F.leaky_relu(w) + x.sigmoid()
         ),
     ),
+    "exponentials": (
+        "R.log_add_exp(x, w * 3) + R.nn.selu(x - w)",
+        lambda x, w: x.logaddexp(w * 3) + F.selu(x - w),
+    ),
     "softmax": (
         "R.nn.softmax(x, axis=0) * R.nn.log_softmax(w * x, axis=-1)",
         lambda x, w: x.softmax(0) * (w * x).log_softmax(-1),

@@ -102,6 +102,8 @@ relax.func @activation(%x: !relax.tensor<[n, 4], f32>) -> !relax.tensor<[n, 4], 
   %9 = relax.nn.softplus %x {beta = 2 : i64} : !relax.tensor<[n, 4], f32> -> !relax.tensor<[n, 4], f32>
   // CHECK-NEXT: %10 = relax.nn.log_softmax %x {axis = 0 : i64} : !relax.tensor<[n, 4], f32> -> !relax.tensor<[n, 4], f32>
   %10 = relax.nn.log_softmax %x {axis = 0 : i64} : !relax.tensor<[n, 4], f32> -> !relax.tensor<[n, 4], f32>
+  // CHECK-NEXT: %11 = relax.nn.selu %x : !relax.tensor<[n, 4], f32> -> !relax.tensor<[n, 4], f32>
+  %11 = relax.nn.selu %x : !relax.tensor<[n, 4], f32> -> !relax.tensor<[n, 4], f32>
   relax.return %x : !relax.tensor<[n, 4], f32>
 }
 

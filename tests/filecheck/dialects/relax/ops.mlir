@@ -106,6 +106,8 @@ relax.func @operators(%x: !relax.tensor<[n, 1], f32>, %y: !relax.tensor<[4], f32
   %3 = relax.divide %x, %y : !relax.tensor<[n, 1], f32>, !relax.tensor<[4], f32> -> !relax.tensor<[n, 4], f32>
   // CHECK: relax.atan2
   %angle = relax.atan2 %x, %y : !relax.tensor<[n, 1], f32>, !relax.tensor<[4], f32> -> !relax.tensor<[n, 4], f32>
+  // CHECK: relax.log_add_exp
+  %total = relax.log_add_exp %x, %y : !relax.tensor<[n, 1], f32>, !relax.tensor<[4], f32> -> !relax.tensor<[n, 4], f32>
   // CHECK: relax.maximum %u, %y : !relax.tensor<rank 2, f32>, !relax.tensor<[4], f32> -> !relax.tensor<rank 2, f32>
   %4 = relax.maximum %u, %y : !relax.tensor<rank 2, f32>, !relax.tensor<[4], f32> -> !relax.tensor<rank 2, f32>
   // CHECK: relax.ewise_fma %x, %u, %x : !relax.tensor<[n, 1], f32>, !relax.tensor<rank 2, f32>, !relax.tensor<[n, 1], f32> -> !relax.tensor<rank 2, f32>
