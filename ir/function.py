@@ -23,7 +23,7 @@ from .base_function import BaseFunc
 from .blocks import SeqExpr
 from .detached import FreeVariable
 from .expr import Expr, Var, owner_of, view
-from .operators import bound_value
+from .operators import bound_values
 from .prim_func import PrimFunc
 from .struct_info import AnyStructInfo, FuncStructInfo, struct_info, to_type
 
@@ -125,11 +125,7 @@ class Function(BaseFunc):
         parameter's dtype cannot hold.
         """
         module = ModuleOp([self.op.clone()])
-        values = {getattr(k, "name_hint", k): v for k, v in binding_map.items()}
-        func = self._func
-        types = dict(zip(func.names, (p.type for p in func.params), strict=True))
-        bound = {k: bound_value(v, k, types.get(k)) for k, v in values.items()}
-        bind_params(module, self.name, bound)
+        bind_params(module, self.name, bound_values(self._func, binding_map))
         (op,) = module.ops
         return Function(op.clone())
 

@@ -56,7 +56,18 @@ def tensor_data(value: Any, key: str = "") -> TensorData:
     return TensorData.of(tensor.view(), tensor.dtype, key)
 
 
-def bound_value(
+def bound_values(
+    func: relax.FuncOp, values: Mapping[Any, Any]
+) -> dict[Any, TensorData | ShapeType | PrimType]:
+    """What parameters of a function are bound to, by variable, name or position."""
+    types: dict[Any, Attribute] = {}
+    for index, (name, param) in enumerate(zip(func.names, func.params, strict=True)):
+        types[name] = types[index] = param.type
+    named = {getattr(k, "name_hint", k): v for k, v in values.items()}
+    return {k: _bound_value(v, str(k), types.get(k)) for k, v in named.items()}
+
+
+def _bound_value(
     value: Any, name: str, param: Attribute | None
 ) -> TensorData | ShapeType | PrimType:
     """What a parameter may be bound to: an array, a constant, a number, an expression of a shape.

@@ -19,12 +19,13 @@ from ..ir.calls import Call
 from ..ir.expr import Var, expression, view
 from ..ir.function import symbol_values
 from ..ir.module import IRModule
-from ..ir.operators import tensor_data
+from ..ir.operators import bound_values
 from ..ir.transform import Pass as Pass
 from ..ir.transform import PassContext, PassInfo, XDSLPass, apply_in_place
 from ..ir.transform import Sequential as Sequential
 from ..ir.transform import function_pass as function_pass
 from ..ir.transform import module_pass as module_pass
+from ..lowering.functions import graph_function
 from ..lowering.graph.bind_params import bind_everywhere, bind_params, bind_symbolic_vars
 from ..lowering.graph.combine_parallel_matmul import combine_parallel_matmul
 from ..lowering.graph.desired_layouts import convert_to
@@ -81,18 +82,18 @@ class BindParams(Pass):
     """Parameters of a function become constants, by name; symbols they determine become numbers.
 
     TVM's ``relax.transform.BindParams``. Calling it raises Diagnostic with one line for
-    an unknown parameter, or a value that does not fit.
+    an unknown parameter, or a value that does not fit; as `Function.bind_params`.
     """
 
     info = PassInfo("bind-params")
 
     def __init__(self, func_name: str, params: Mapping[Any, Any]):
         self.func_name = func_name
-        self.params = {getattr(k, "name_hint", k): v for k, v in params.items()}
+        self.params = dict(params)
 
     def transform(self, mod: IRModule, ctx: PassContext) -> IRModule:
-        values = {k: tensor_data(v, str(k)) for k, v in self.params.items()}
-        bind_params(mod.op, self.func_name, values)
+        func = graph_function(mod.op, self.func_name)
+        bind_params(mod.op, self.func_name, bound_values(func, self.params))
         return mod
 
 

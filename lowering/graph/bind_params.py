@@ -141,7 +141,8 @@ def _symbol_values(func: relax.FuncOp, bound: Mapping[int, BoundValue]) -> dict[
             got.append(value)
             continue
         if not isinstance(type_, relax.TensorType):
-            raise Diagnostic(f"{where}: expected '{func.names[index]}' to be a tensor, got {type_}")
+            given = value.tensor_type()
+            raise Diagnostic(f"{where}: expected {subject} to have type {type_}, got {given}")
         formals.append(Formal(subject, type_))
         data.append(value)
     unified = unify(where, formals, [d.tensor_type() for d in data])

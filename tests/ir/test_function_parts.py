@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import xrelax as tvm
 from xrelax import relax, tir
 from xrelax.dialects.diagnostics import Diagnostic
 from xrelax.ir import assert_structural_equal
@@ -169,6 +170,9 @@ def main(x: R.Tensor((2,), "float32"), a: R.Prim("{dtype}"), b: R.Prim("{dtype}"
         "constant": relax.const(number, dtype),
     }[form]
     bound = func.bind_params({"a": value, "b": value})
+    module = tvm.IRModule({"main": func})
+    by_pass = relax.transform.BindParams("main", {"a": value, 2: value})(module)
+    assert_structural_equal(by_pass["main"], bound)
     assert [p.name_hint for p in bound.params] == ["x"]
     assert_structural_equal(from_source(bound.script()), bound)
     _, result = relax.build(bound)(np.zeros(2, "float32"))
@@ -182,7 +186,7 @@ def main(x: R.Tensor((2,), "float32"), a: R.Prim("{dtype}"), b: R.Prim("{dtype}"
         (1.5, "parameter 'a': expected numbers of int8, got 1.5"),
         (tir.const(3, "int32"), "expected argument 'a' to have type !relax.prim<i8>, got .*<i32>"),
         (np.float32(3), "expected argument 'a' to have type !relax.prim<i8>, got !relax.prim<f32>"),
-        (np.ones(2, "int8"), "expected 'a' to be a tensor, got !relax.prim<i8>"),
+        (np.ones(2, "int8"), "expected argument 'a' to have type !relax.prim<i8>, got !relax.tens"),
     ],
 )
 def test_numbers_of_another_dtype(value, message):

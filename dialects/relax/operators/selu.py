@@ -32,5 +32,4 @@ class SeluOp(ActivationOp):
 
     @classmethod
     def numpy_function(cls, x: NDArray[Any], attributes: dict[str, Any]) -> NDArray[Any]:
-        scale, alpha = x.dtype.type(SELU_SCALE), x.dtype.type(SELU_SCALE * SELU_ALPHA)
-        return np.where(x > 0, x * scale, np.expm1(x) * alpha)
+        return np.where(x > 0, x * SELU_SCALE, np.expm1(x) * (SELU_SCALE * SELU_ALPHA))
