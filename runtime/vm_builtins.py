@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from .device import CPU_TYPE
 from .layout import Layout
-from .registry import register_func
+from .registry import get_global_func, register_func
 from .tensor import Tensor, array, as_tensor, from_numpy
 
 
@@ -155,6 +155,18 @@ def _check_tensor_info(value: Any, ndim: int, *rest: str | None) -> Tensor:
     return tensor
 
 
+def _debug_print(line: str, value: Any) -> None:
+    """Print a tensor, and the line of the program that asks for it."""
+    tensor = as_tensor(value)
+    print(f"{line}: shape = {tensor.shape}, dtype = {tensor.dtype}, data =\n{tensor.numpy()}")
+
+
+def _invoke_debug_func(state: Any, name: str, line: str, *args: Any) -> Any:
+    """Call a registered function for its effect; returns the state of effects, which orders it."""
+    get_global_func(name)(line, *args)
+    return state
+
+
 def _identity(value: Any) -> Any:
     return value
 
@@ -192,6 +204,8 @@ BUILTINS: dict[str, Callable[..., Any]] = {
     "attention_kv_cache_array_clear": _clear_all,
     "check_shape_info": _check_shape_info,
     "check_tensor_info": _check_tensor_info,
+    "debug_print": _debug_print,
+    "invoke_debug_func": _invoke_debug_func,
     "make_object": _identity,
     "multinomial_from_uniform": _multinomial_from_uniform,
     "null_value": lambda: None,

@@ -34,14 +34,14 @@ from .convolutions import Conv1D as Conv1D
 from .convolutions import Conv2D as Conv2D
 from .convolutions import Conv3D as Conv3D
 from .convolutions import ConvTranspose1D as ConvTranspose1D
-from .core import Effect as Effect
-from .core import IOEffect as IOEffect
 from .core import Module as Module
 from .core import ModuleList as ModuleList
 from .core import Parameter as Parameter
 from .diffusion import Attention as Attention
 from .diffusion import TimestepEmbedding as TimestepEmbedding
 from .diffusion import Timesteps as Timesteps
+from .effects import Effect as Effect
+from .effects import IOEffect as IOEffect
 from .layers import GELU as GELU
 from .layers import Embedding as Embedding
 from .layers import GroupNorm as GroupNorm

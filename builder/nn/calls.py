@@ -7,7 +7,7 @@ from typing import Any
 
 from ...ir.expr import Constant, Expr, Var
 from ...ir.prim_func import PrimFunc
-from ...ir.struct_info import AnyStructInfo, TensorStructInfo, to_type
+from ...ir.struct_info import AnyStructInfo, TensorStructInfo, TupleStructInfo, to_type
 from .. import op
 from ..block_builder import BlockBuilder
 
@@ -48,6 +48,14 @@ def emitted(expr: Any, name: str) -> Any:
     return expr if builder is None else builder.emit(expr, name)
 
 
+def results(expr: Any, name: str) -> Any:
+    """The variable that an expression is bound to, or those of the fields of a tuple."""
+    value = emitted(expr, name)
+    if not isinstance(value, Expr) or not isinstance(value.struct_info, TupleStructInfo):
+        return value
+    return tuple(results(part, f"{name}_{i}") for i, part in enumerate(value))
+
+
 def with_bias(convolution: Expr, bias: Expr | None, rank: int, name: str) -> Any:
     """A convolution plus a number for each channel."""
     if bias is None:
@@ -56,9 +64,9 @@ def with_bias(convolution: Expr, bias: Expr | None, rank: int, name: str) -> Any
     return emitted(convolution + shaped, name)
 
 
-def extern(name: str, args: Sequence[Any], out: Any) -> Expr:
+def extern(name: str, args: Sequence[Any], out: Any) -> Any:
     """The call of a registered function that writes its results, which are as the placeholders."""
-    return emitted(op.call_dps_packed(name, tuple(args), _types(out)), name)
+    return results(op.call_dps_packed(name, tuple(args), _types(out)), name)
 
 
 def tensor_expr_op(
@@ -71,7 +79,7 @@ def tensor_expr_op(
     """The call of a kernel that a function on tensors defines; `attrs` are the kernel's."""
     builder = _builder(name_hint)
     options = {"primfunc_name_hint": name_hint, "primfunc_attrs": attrs}
-    return builder.emit_te(tensor_expr_func, *args, **options, name_hint=name_hint)
+    return results(builder.call_te(tensor_expr_func, *args, **options), name_hint)
 
 
 def tensor_ir_op(func: PrimFunc, name_hint: str, args: Sequence[Any], out: Any) -> Any:
@@ -81,7 +89,7 @@ def tensor_ir_op(func: PrimFunc, name_hint: str, args: Sequence[Any], out: Any) 
     """
     tensors, numbers = _operands(args)
     variable = _builder(name_hint).add_func(func, name_hint)
-    return emitted(op.call_tir(variable, tensors, _types(out), numbers), name_hint)
+    return results(op.call_tir(variable, tensors, _types(out), numbers), name_hint)
 
 
 def tensor_ir_inplace_op(
@@ -91,7 +99,7 @@ def tensor_ir_inplace_op(
     tensors, numbers = _operands(args)
     variable = _builder(name_hint).add_func(func, name_hint)
     call = op.call_tir_inplace(variable, tensors, inplace_indices, _types(out), numbers)
-    return emitted(call, name_hint)
+    return results(call, name_hint)
 
 
 def _operands(args: Sequence[Any]) -> tuple[tuple[Any, ...], Any]:

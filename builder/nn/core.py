@@ -1,4 +1,4 @@
-"""Parameters, effects and modules of models, and containers of them."""
+"""Parameters and modules of models, and lists of them."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from typing import Any
 
 from ...ir.expr import Expr, Var
 from ...ir.module import IRModule
-from ...ir.struct_info import ObjectStructInfo, TensorStructInfo
+from ...ir.struct_info import TensorStructInfo
 from ...runtime.tensor import Tensor as Values
 from ...runtime.tensor import as_tensor
 from .calls import emitted
+from .effects import IOEffect
 from .exporter import export
 
 
@@ -45,18 +46,6 @@ class Parameter(Var):
         if self._data is not None:
             raise ValueError(f"expected a parameter without values, got one of {self.dtype}")
         super().__init__(self.name_hint, TensorStructInfo(self.shape, dtype))
-
-
-class Effect:
-    """State that the functions of a model pass on: an input, and a part of the result."""
-
-    def effect_variables(self, name: str) -> list[Var]:
-        """The inputs for the state of an effect with this path."""
-        return [Var(name, ObjectStructInfo())]
-
-
-class IOEffect(Effect):
-    """The state of printing, which models exported with ``debug=True`` have."""
 
 
 class Module:
@@ -148,8 +137,8 @@ class Module:
         parameters = list(self.named_parameters())
         for name, parameter in parameters:
             parameter.rename(name)
-        effects = [("_io", IOEffect())] if debug else []
-        return export(self, spec, [p for _, p in parameters], effects), parameters
+        io = IOEffect() if debug else None
+        return export(self, spec, [p for _, p in parameters], io), parameters
 
 
 class ModuleList(Module):

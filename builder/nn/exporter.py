@@ -12,7 +12,11 @@ from ...ir.struct_info import ShapeStructInfo, TupleStructInfo, to_type
 from ...te.arithmetic import symbol
 from .. import op
 from ..block_builder import BlockBuilder
+from .effects import IOEffect, printing
 from .spec import Int
+
+_IO = "_io"
+"""The state of printing, as an input."""
 
 MODES = ("plain", "packed", "none")
 """How parameters or effects are passed: each by itself, all in one tuple, or not at all."""
@@ -22,23 +26,22 @@ def export(
     module: Any,
     spec: Mapping[str, Mapping[str, Any]],
     parameters: Sequence[Var],
-    effects: Sequence[tuple[str, Any]] = (),
+    io: IOEffect | None = None,
 ) -> IRModule:
-    """The module of the methods in `spec`, which also take the effects and then the parameters."""
+    """The module of the methods in `spec`, which also take the state of printing and parameters."""
     bb = BlockBuilder()
-    if effects:
-        _export_initial_effects(bb, [name for name, _ in effects])
+    if io is not None:
+        _export_initial_effects(bb)
     for method, inputs in spec.items():
-        states = [v for name, effect in effects for v in effect.effect_variables(name)]
-        _export_method(bb, module, method, inputs, parameters, states)
+        with printing(io):
+            _export_method(bb, module, method, inputs, parameters, io)
     return bb.finalize()
 
 
-def _export_initial_effects(bb: BlockBuilder, names: Sequence[str]) -> None:
+def _export_initial_effects(bb: BlockBuilder) -> None:
     with bb.function("_initialize_effect", []):
         with bb.dataflow():
-            states = tuple(bb.emit(op.null_value(), name) for name in names)
-            result = bb.emit_output(states)
+            result = bb.emit_output((bb.emit(op.null_value(), _IO),))
         bb.emit_func_output(result)
 
 
@@ -48,13 +51,14 @@ def _export_method(
     method: str,
     spec: Mapping[str, Any],
     parameters: Sequence[Var],
-    states: Sequence[Var],
+    io: IOEffect | None,
 ) -> None:
     function = getattr(module, method, None)
     if function is None:
         raise ValueError(f"expected a method of '{type(module).__name__}', got '{method}'")
     inputs = _inputs(function, method, spec)
     param_mode, effect_mode = _modes(method, spec.get("$", {}))
+    states = [] if io is None else io.effect_variables(_IO)
     effects = _passed(effect_mode, "packed_effects", states)
     weights = _passed(param_mode, "packed_params", parameters)
     given = [*(variable for variable, _ in inputs.values()), *effects]
@@ -64,8 +68,11 @@ def _export_method(
                 _unpack(bb, effects[0], states)
             if param_mode == "packed":
                 _unpack(bb, weights[0], parameters)
+            if io is not None:
+                (io.state,) = states
             result = _tupled(function(**{name: value for name, (_, value) in inputs.items()}))
-            result = bb.emit_output((result, tuple(states)) if effects else result)
+            result = result if io is None or not effects else (result, (io.state,))
+            result = bb.emit_output(result)
         bb.emit_func_output(result)
 
 

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from .containers import ModuleDict, ParameterDict, ParameterList
-from .core import Effect, Module, ModuleList, Parameter
+from .core import Module, ModuleList, Parameter
+from .effects import Effect
 
 
 class Mutator:

@@ -12,11 +12,13 @@ from typing import Any, cast
 from ...dialects.relax import OPERATORS
 from ...ir.expr import Expr
 from .. import op as relax_op
-from .calls import emitted, with_bias
+from .calls import emitted, results, with_bias
 from .calls import extern as extern
 from .calls import tensor_expr_op as tensor_expr_op
 from .calls import tensor_ir_inplace_op as tensor_ir_inplace_op
 from .calls import tensor_ir_op as tensor_ir_op
+from .effects import debug_func as debug_func
+from .effects import print_ as print_
 
 
 def __getattr__(name: str) -> Any:
@@ -29,7 +31,7 @@ def __getattr__(name: str) -> Any:
 
 def _bound(function: Callable[..., Any], kind: str) -> Callable[..., Any]:
     def call(*args: Any, name: str = kind, **named: Any) -> Any:
-        return emitted(function(*args, **named), name)
+        return results(function(*args, **named), name)
 
     return call
 
@@ -46,6 +48,9 @@ def permute_dims(x: Expr, *axes: Any, name: str = "permute_dims") -> Any:
     return emitted(relax_op.permute_dims(x, order), name)
 
 
+permute = permute_dims
+
+
 def unsqueeze(x: Expr, dim: int, name: str = "unsqueeze") -> Any:
     """The tensor with a dim of 1 more."""
     return emitted(relax_op.expand_dims(x, dim), name)
@@ -60,17 +65,12 @@ def split(
     ary: Expr, indices_or_sections: int | Sequence[int], axis: int = 0, name: str = "split"
 ) -> tuple[Any, ...]:
     """The tensor in equal parts, or at these positions."""
-    return _fields(relax_op.split(ary, indices_or_sections, axis=axis), name)
+    return results(relax_op.split(ary, indices_or_sections, axis=axis), name)
 
 
 def chunk(x: Expr, chunks: int, dim: int = 0, name: str = "chunk") -> tuple[Any, ...]:
     """The tensor in equal parts along a dim."""
-    return _fields(relax_op.split(x, chunks, axis=dim), name)
-
-
-def _fields(call: Any, name: str) -> tuple[Any, ...]:
-    parts = emitted(call, name)
-    return tuple(emitted(part, f"{name}_{i}") for i, part in enumerate(parts))
+    return results(relax_op.split(x, chunks, axis=dim), name)
 
 
 def conv1d(x: Expr, weight: Expr, bias: Expr | None = None, *args: Any, **options: Any) -> Any:
@@ -221,6 +221,11 @@ def full(shape: Any, fill_value: Any, dtype: str = "float32", name: str = "full"
 def zeros(shape: Any, dtype: str = "float32", name: str = "zeros") -> Any:
     """A tensor of zeros."""
     return emitted(relax_op.zeros(shape, dtype), name)
+
+
+def empty(shape: Any, dtype: str = "float32", name: str = "empty") -> Any:
+    """A tensor whose values do not matter, here zeros: memory of before is not seen."""
+    return zeros(shape, dtype, name)
 
 
 def ones(shape: Any, dtype: str = "float32", name: str = "ones") -> Any:

@@ -5,7 +5,9 @@ import pytest
 
 import xrelax as tvm
 from xrelax import relax
+from xrelax.ir import assert_structural_equal
 from xrelax.relax.frontend import nn
+from xrelax.script import from_source
 from xrelax.script import relax as R
 
 
@@ -263,6 +265,36 @@ def test_debug_models_pass_on_the_state_of_printing():
     assert [p.name_hint for p in mod["forward"].params] == ["x", "_io"]
     assert str(mod["forward"].ret_struct_info).endswith("R.Tuple(R.Object))")
     assert "_initialize_effect" in mod
+
+
+class Printing(nn.Module):
+    def forward(self, x, n):
+        nn.op.print_(x)
+        y = nn.op.relu(x)
+        nn.op.debug_func("tests.nn.seen", y, 1, 2.0, "text", n)
+        nn.op.print_(x)
+        return nn.op.permute(y, [1, 0]), nn.op.empty([n])
+
+
+def test_models_print_in_order(capsys):
+    seen = []
+    tvm.register_func("tests.nn.seen", lambda *args: seen.append(args), override=True)
+    spec = {"forward": {"x": nn.spec.Tensor((1, 2)), "n": int}}
+    mod, _ = Printing().export_tvm(spec, debug=True)
+    assert_structural_equal(from_source(mod.script()), mod)
+    ex = relax.build(mod)
+    x = np.array([[-1, 3]], "float32")
+    (y, empty), states = ex["forward"](x, (7,), *ex["_initialize_effect"]())
+    np.testing.assert_array_equal(y.numpy(), [[0], [3]])
+    assert empty.shape == (7,) and len(states) == 1
+    ((line, tensor, *rest),) = seen
+    assert line.rpartition(":")[0] == __file__
+    np.testing.assert_array_equal(tensor.numpy(), [[0, 3]])
+    assert rest == [1, 2.0, "text", 7]
+    printed = capsys.readouterr().out
+    assert printed.count("shape = (1, 2), dtype = float32, data =\n[[-1.  3.]]") == 2
+    with pytest.raises(ValueError, match="expected a model that is exported with debug=True for"):
+        Printing().export_tvm(spec)
 
 
 class ToFloat32(nn.Mutator):
