@@ -199,8 +199,7 @@ class StatementParser(StatementReader):
             case (str() as kind, [*parts]) if kind in ERRORS and all(
                 isinstance(p, str) for p in parts
             ):
-                text = "".join(map(str, parts))
-                return text if kind == "RuntimeError" else f"{kind}: {text}"
+                return f"{kind}: {''.join(map(str, parts))}"
             case _:
                 return self.exprs.text(node)
 

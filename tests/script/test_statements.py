@@ -220,6 +220,7 @@ T.call_extern("int32", "puts", Y.data)
     ("message", "error", "text"),
     [
         ('("TypeError", ["expected ", "more than 0"])', TypeError, "^expected more than 0$"),
+        ('("RuntimeError", ["expected more"])', RuntimeError, "^expected more$"),
         ('"RuntimeError: expected more"', RuntimeError, "^expected more$"),
         ('"expected: more"', ValueError, "^expected: more$"),
     ],
