@@ -157,6 +157,8 @@ NAMES: dict[str, str] = {
     "ir.Range": ".te.ranges:Range",
     "ir.VDevice": ".ir.struct_info:VDevice",
     "ir.assert_structural_equal": ".ir.equality:assert_structural_equal",
+    "ir.is_prim_expr": ".tir.expr_classes:is_prim_expr",
+    "ir.is_prim_var": ".tir.expr_classes:is_prim_var",
     "ir.structural_equal": ".ir.equality:structural_equal",
     "ir.structural_hash": ".ir.equality:structural_hash",
     "ir.transform": ".ir.transform",

@@ -12,6 +12,9 @@ from typing import Any
 from .. import te
 from ..dialects.int_expr import Sym
 from ..ir.block_views import BlockAxis
+from ..ir.expr import Expr
+from ..ir.expr import Var as GraphVar
+from ..ir.struct_info import PrimStructInfo
 from ..te.arithmetic import Imm, Index, PrimExpr, convert
 from ..te.axes import ITER_TYPES, IterVar
 from ..te.expr import Call as CallExpr
@@ -87,6 +90,18 @@ def _axis(dom: Any, var: Any, iter_type: int, thread_tag: str = "") -> IterVar:
 
 
 Var = _class("Var", "A variable: a symbol, which is an integer, or a scalar.", te.var, _is_variable)
+
+
+def is_prim_expr(value: object) -> bool:
+    """Whether a value is a scalar: an expression of kernels, or a number of the graph."""
+    return isinstance(value, PrimExpr | Expr) and isinstance(value.ty, PrimStructInfo)
+
+
+def is_prim_var(value: object) -> bool:
+    """Whether a value is a variable that is a scalar."""
+    return is_prim_expr(value) and isinstance(value, (Var, GraphVar))
+
+
 CLASSES: dict[str, Any] = {
     "Var": Var,
     **{n: _operation(n, op) for n, op in BINARY_FUNCTIONS.items() if n[0].isupper()},

@@ -409,3 +409,12 @@ i = te.var("i")
 digits = [arith.IterSplitExpr(arith.IterMark(i, 32), 4, 8, 1)]
 total = arith.IterSumExpr(digits, 5)
 print(arith.normalize_iter_map_to_expr(total))
+
+# %% ir.is_prim_expr ir.is_prim_var
+import xrelax as tvm
+from xrelax import relax, tir
+
+n = tir.Var("n", "int64")
+x = relax.Var("x", relax.TensorStructInfo((n, 2), "float32"))
+print([tvm.ir.is_prim_expr(value) for value in (n, n + 1, x)])
+print([tvm.ir.is_prim_var(value) for value in (n, n + 1, x)])

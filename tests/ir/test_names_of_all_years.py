@@ -49,6 +49,16 @@ def test_scalars():
         _ = tir.expp
 
 
+def test_scalars_are_told_from_other_values():
+    number = relax.Var("a", relax.PrimStructInfo("float32"))
+    for value in (n, tir.Var("y", "float32"), number):
+        assert tvm.ir.is_prim_expr(value) and tvm.ir.is_prim_var(value)
+    for value in (n + 1, tir.const(1, "int8"), relax.PrimValue(3)):
+        assert tvm.ir.is_prim_expr(value) and not tvm.ir.is_prim_var(value)
+    for value in (x((2,), "float32"), relax.op.exp(x((2,), "float32")), 3, None):
+        assert not tvm.ir.is_prim_expr(value) and not tvm.ir.is_prim_var(value)
+
+
 def test_a_scalar_variable_has_any_dtype():
     total = tir.Var("x", "float32") + 1
     assert total.dtype == "float32"
