@@ -39,6 +39,12 @@ class Made:
     def __hash__(self) -> int:
         return id(self)
 
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        parts, kind = ", ".join(self._parts), type(self).__name__
+        raise AttributeError(f"expected a part of {kind} ({parts}), got '{name}'")
+
     def script(self) -> str:
         """The statement as TVMScript, with the names of its variables and buffers."""
         return self._view().script()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import IndexType
-from xdsl.ir import Block, Region, SSAValue
+from xdsl.ir import Block, Operation, Region, SSAValue
 
 from ...dialects import tir
 from ...dialects.dtypes import bit_width, is_float, is_unsigned
@@ -18,7 +18,6 @@ from ..scope import Bound
 from .block_padding import padding_of
 from .blocks import ScheduleError, common_block, perfect_nest, statement_in, uses_of
 from .copy_block import new_loops
-from .copy_place import scope_statement
 from .index_map import IndexMap
 from .index_values import undecided
 from .regions import refresh_around
@@ -28,11 +27,10 @@ PadValue = float | IndexMap
 
 
 def verify_fillable(buffer: SSAValue, block: tir.BlockOp) -> None:
-    """Raise ScheduleError for a buffer that the function does not store to in blocks."""
-    stores = uses_of(buffer).stores
-    if not stores or any(enclosing(s, tir.BlockOp) is None for s in stores):
+    """Raise ScheduleError for a buffer that the function does not store to."""
+    if not uses_of(buffer).stores:
         raise ScheduleError(
-            f"expected a block to store to {buffer_text(buffer)}, whose padding it also stores",
+            f"expected a store to {buffer_text(buffer)}, after which its padding is stored",
             block,
         )
 
@@ -76,8 +74,7 @@ def fill_padding(
 
     There is a block for each condition on indices that padding may violate.
     """
-    writers = [enclosing(s, tir.BlockOp) for s in uses_of(buffer).stores]
-    places = [scope_statement(w) for w in writers if w is not None]
+    places = [_statement_of(store) for store in uses_of(buffer).stores]
     parent = common_block(places)
     holders = {statement_in(parent, p) for p in places}
     last = next(op for op in reversed(list(parent.ops)) if op in holders)
@@ -99,6 +96,15 @@ def fill_padding(
     for block in reversed(made):
         parent.insert_op_after(perfect_nest(block), last)
     refresh_around(made)
+
+
+def _statement_of(store: tir.StoreOp) -> Operation:
+    """What has a store in the block, or in the function, around the block of the store."""
+    op: Operation = enclosing(store, tir.BlockOp) or store
+    while not isinstance(parent := op.parent_op(), tir.BlockOp | tir.PrimFuncOp):
+        assert parent is not None
+        op = parent
+    return op
 
 
 def _loops(buffer: SSAValue, values: Values) -> tuple[list[tir.ForOp], list[IntExpr]]:

@@ -207,6 +207,11 @@ def test_wrong_parts():
         (ValueError, "expected 1 values of axes for block 'b'", lambda: realized([], block)),
         (ValueError, "expected an iter_type of", lambda: tir.IterVar((0, 8), "vi", 9)),
         (TypeError, "expected a statement that is made of parts", lambda: tir.DeclBuffer(a)),
+        (
+            AttributeError,
+            r"expected a part of BufferStore \(buffer, .*, got 'op'",
+            lambda: store.op,
+        ),
         (BuilderError, "expected 'B' to be a parameter or", lambda: tir.PrimFunc([a], store)),
         (Diagnostic, "symbol 'i' in 'tir.load' is not", lambda: tir.PrimFunc([a, b], store)),
         (TypeError, "expected parameters to be buffers or", lambda: tir.PrimFunc([i + 1], store)),

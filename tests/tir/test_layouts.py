@@ -235,7 +235,7 @@ SQUARE = """
         (
             chain(),
             lambda s: s.transform_layout("S", "X", lambda i, j: (i // 4, j, i % 4), 0.0),
-            "expected a block to store to 'X', whose padding it also stores",
+            "expected a store to 'X', after which its padding is stored",
         ),
         (
             chain(7, 13),
@@ -291,3 +291,34 @@ SQUARE = """
 )
 def test_refusals(source, schedule, message):
     check_refused(source, schedule, message, whole=False)
+
+
+OPAQUE = """
+@T.prim_func
+def main(A: T.Buffer((14, 8)), n: T.int64, B: T.Buffer((14,)), C: T.Buffer((14,))):
+    for i in range(14):
+        B[i] = 0.0
+        for k in range(8):
+            with T.block("sum"):
+                B[i] = B[i] + A[i, k]
+    if n > 3:
+        B[0] = 7.0
+    for i in range(14):
+        with T.block("copy"):
+            vi = T.axis.spatial(14, i)
+            C[vi] = B[vi]
+"""
+
+
+@pytest.mark.parametrize("n", [2, 5])
+def test_padding_after_stores_outside_of_blocks(n):
+    sch = Schedule(from_source(OPAQUE))
+    sch.transform_layout("sum", "B", lambda i: [i // 4, i % 4], pad_value=-1.0)
+    a = np.random.default_rng(0).standard_normal((14, 8), np.float32)
+    b, c = (xrelax.runtime.tensor(np.zeros(s, np.float32)) for s in ((4, 4), (14,)))
+    xrelax.build(sch.mod)(xrelax.runtime.tensor(a), n, b, c)
+    expected = a.sum(1)
+    expected[0] = 7 if n > 3 else expected[0]
+    np.testing.assert_allclose(b.numpy().ravel()[:14], expected, rtol=1e-5, atol=1e-5)
+    np.testing.assert_array_equal(b.numpy().ravel()[14:], -1)
+    np.testing.assert_array_equal(c.numpy(), b.numpy().ravel()[:14])
