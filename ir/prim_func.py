@@ -79,8 +79,14 @@ class PrimFunc(BaseFunc):
         return kernel_body(self.prim_func)
 
     def with_body(self, new_body: Statement) -> PrimFunc:
-        """A function of the same parameters and attributes with another body; see `PrimFunc`."""
-        return PrimFunc(self.params, new_body, attrs=self.attrs)
+        """A function of the same name, parameters and attributes with another body.
+
+        Raises what `PrimFunc` raises.
+        """
+        new, own = PrimFunc(self.params, new_body), self.op.properties
+        kept = ("sym_name", "attrs", "param_names")
+        new.op.properties |= {key: own[key] for key in kept if key in own}
+        return new
 
     @property
     def struct_info(self) -> AnyStructInfo:

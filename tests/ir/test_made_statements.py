@@ -171,6 +171,8 @@ def f(X: T.Buffer((8,), "float32"), Y: T.Buffer((8,), "float32")):
 def test_the_parts_of_a_kernel_make_it_again(text):
     func = from_source(text)
     assert_structural_equal(tir.PrimFunc(func.params, func.body, attrs=func.attrs), func)
+    private = from_source(text.replace("prim_func", "prim_func(private=True)"))
+    assert_structural_equal(private.with_body(private.body), private)
 
 
 def test_parts_of_scheduled_kernels():
