@@ -73,6 +73,18 @@ realized = [node.block for node in found if isinstance(node, tir.SBlockRealize)]
 print([(b.name_hint, [isinstance(r, tir.BufferRegion) for r in b.reads]) for b in realized])
 print(isinstance(kernel.body.block.body, tir.SeqStmt))
 
+# %% tir.MatchBufferRegion
+from xrelax import ir, tir
+
+x, row = tir.decl_buffer((4, 8), name="X"), tir.decl_buffer((8,), name="row")
+i, vi = tir.Var("i", "int64"), tir.Var("vi", "int64")
+source = tir.BufferRegion(x, [ir.Range(vi, vi + 1), ir.Range(0, 8)])
+views = [tir.MatchBufferRegion(row, source)]
+axes, store = [tir.IterVar((0, 4), vi, 0)], tir.BufferStore(row, 1.0, [0])
+block = tir.SBlock(axes, None, None, "first", store, match_buffers=views)
+loop = tir.For(i, 0, 4, tir.ForKind.SERIAL, tir.SBlockRealize([i], True, block))
+tir.PrimFunc([x], loop).show()
+
 # %% tir.IfThenElse tir.While tir.Bind tir.Break tir.Evaluate tir.AssertStmt
 from xrelax import tir
 from xrelax.script import tir as T
