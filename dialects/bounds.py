@@ -270,13 +270,13 @@ def _atom_interval(atom: Atom, ranges: Ranges) -> Interval | None:
             return Interval(maximum(lhs.lower, rhs.lower), maximum(lhs.upper, rhs.upper))
         case "floordiv" if rhs.lower == rhs.upper and is_less(0, rhs.lower):
             return Interval(lhs.lower // rhs.lower, lhs.upper // rhs.lower)
+        case "mod" if rhs.lower == rhs.upper:
+            for whole in (ZERO, lhs.lower // rhs.lower * rhs.lower):
+                span = Interval(lhs.lower - whole, lhs.upper - whole)
+                if is_non_negative(span.lower) and is_less(span.upper, rhs.lower):
+                    return span
+            return _remainder_interval(atom)
         case "mod":
-            if (
-                is_non_negative(lhs.lower)
-                and rhs.lower == rhs.upper
-                and is_less(lhs.upper, rhs.lower)
-            ):
-                return lhs
             return _remainder_interval(atom)
         case _:
             return None

@@ -34,27 +34,10 @@ def floordiv(lhs: IntExpr, rhs: IntExpr) -> IntExpr:
     if shared > 1 and divisor > 0:  # (6 i + 5) // 8 is (3 i + 2) // 4
         remaining = IntExpr.from_terms({m: c // shared for m, c in rest.items()})
         return result + floordiv(remaining, IntExpr.of(divisor // shared))
-    if divisor > 0 and (scaled := _quotient_of_remainder(remaining, divisor)) is not None:
-        return result + scaled
     if divisor > 0 and (joined := _joined_quotient(remaining, divisor)) is not None:
         return result + joined
     cases = _quotients_of_cases(remaining, rhs) if divisor > 0 else None
     return result + (IntExpr.of(Compound("floordiv", remaining, rhs)) if cases is None else cases)
-
-
-def _quotient_of_remainder(lhs: IntExpr, divisor: int) -> IntExpr | None:
-    """``a % c // d`` for ``(a * g) % (c * g) // (d * g)``."""
-    ((monomial, coefficient), *more) = lhs.terms
-    (atom, *others) = monomial or (None,)
-    if more or others or coefficient != 1 or not isinstance(atom, Compound) or atom.op != "mod":
-        return None
-    modulus = atom.rhs.constant or 0
-    shared = gcd(divisor, modulus, *(c for _, c in atom.lhs.terms))
-    if modulus <= 0 or shared == 1:
-        return None
-    inner = IntExpr.from_terms({m: c // shared for m, c in atom.lhs.terms})
-    rest = floormod(inner, IntExpr.of(modulus // shared))
-    return floordiv(rest, IntExpr.of(divisor // shared))
 
 
 def _joined_quotient(lhs: IntExpr, divisor: int) -> IntExpr | None:
@@ -146,6 +129,11 @@ def floormod(lhs: IntExpr, rhs: IntExpr) -> IntExpr:
     reduced = IntExpr.from_terms({m: c % divisor for m, c in lhs.terms})
     if (value := reduced.constant) is not None:
         return IntExpr.of(value % divisor)
+    shared = gcd(divisor, *(c for m, c in reduced.terms if m))
+    if shared > 1:  # (6 i + 5) % 8 is (3 i + 2) % 4 * 2 + 1
+        quotient = IntExpr.from_terms({m: c // shared for m, c in reduced.terms})
+        rest = sum(c for m, c in reduced.terms if not m) % shared
+        return floormod(quotient, IntExpr.of(divisor // shared)) * shared + rest
     return IntExpr.of(Compound("mod", reduced, rhs))
 
 

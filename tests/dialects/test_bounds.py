@@ -138,6 +138,22 @@ def test_intervals_of_products_and_quotients():
     assert Interval.range(0, n).extent == n and Interval.point(3).extent == IntExpr.of(1)
 
 
+def test_intervals_of_remainders():
+    i, n, m = arg(0), sym("n"), sym("m")
+
+    def span(expr: IntExpr, first: Any, last: Any) -> Interval | None:
+        return interval_of(expr, {Arg(0): Interval(IntExpr.of(first), IntExpr.of(last))})
+
+    for first, last, least, most in ((3, 5, 3, 5), (13, 15, 3, 5), (-4, -2, 6, 8), (3, 15, 0, 9)):
+        assert span(i % 10, first, last) == Interval(IntExpr.of(least), IntExpr.of(most))
+    assert span(i % 8, n * 8, n * 8 + 5) == Interval(ZERO, IntExpr.of(5))
+    assert span(i % 8, n * 4, n * 4 + 3) == Interval(*(n * 4 - n // 2 * 8 + k for k in (0, 3)))
+    assert span(i % 8, n * 4, n * 4 + 5) == Interval(ZERO, IntExpr.of(7))
+    assert span(i % n, 0, n - 1) == Interval(ZERO, n - 1)
+    for expr, least, most in ((i * 16 + m * 4, 0, 28), (i * 6 + 5, 1, 31), (i * 8 + 13, 5, 29)):
+        assert span(expr % 32, 0, n) == Interval(IntExpr.of(least), IntExpr.of(most))
+
+
 def test_quotients_join_their_remainders():
     n = sym("n")
     for expr, divisor in ((n * 2, 8), (n * 9, 8), (n * 6 + 5, 8), (n * 33, 8)):

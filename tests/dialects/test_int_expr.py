@@ -232,3 +232,5 @@ def test_remainders_of_remainders():
     assert (i % 12) % 8 != i % 8
     assert (i * n + j) % n == j % n and ((i * n * n * 32) % n).constant == 0
     assert (i * 2 + j) % (n * 2) != j % (n * 2)
+    assert str((i * 6 + 5) % 8) == "((i * 3 + 2) mod 4) * 2 + 1"
+    assert (i * 4 + j * 6) % 16 == (i * 2 + j * 3) % 8 * 2
