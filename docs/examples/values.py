@@ -207,6 +207,41 @@ with builder.function("main", [x]):
     builder.emit_func_output(builder.emit(relax.call_tir(kernel, [x], x.struct_info)))
 print(builder.get()["main"])
 
+# %% relax.call_tir_with_grad
+from xrelax import relax
+from xrelax.script import tir as T
+
+
+@T.prim_func
+def double(X: T.Buffer((2,), "float32"), Y: T.Buffer((2,), "float32")):
+    for i in range(2):
+        with T.block("Y"):
+            vi = T.axis.spatial(2, i)
+            Y[vi] = X[vi] * 2.0
+
+
+x = relax.Var("x", relax.TensorStructInfo((2,), "float32"))
+builder = relax.BlockBuilder()
+kernel = builder.add_func(double, "double")
+with builder.function("main", [x]):
+    call = relax.call_tir_with_grad(kernel, [x], x.struct_info, te_grad_name="gradient_of_double")
+    builder.emit_func_output(builder.emit(call))
+print(builder.get()["main"])
+
+# %% relax.call_pure_packed
+import numpy as np
+
+import xrelax as tvm
+from xrelax import relax
+
+tvm.register_func("double", lambda x: tvm.nd.array(x.numpy() * 2))
+x = relax.Var("x", relax.TensorStructInfo((2,), "float32"))
+builder = relax.BlockBuilder()
+with builder.function("main", [x]):
+    call = relax.call_pure_packed("double", x, sinfo_args=x.struct_info)
+    builder.emit_func_output(builder.emit(call))
+print(relax.build(builder.get())["main"](np.ones(2, "float32")))
+
 # %% relax.call_tir_inplace
 from xrelax import relax
 from xrelax.script import tir as T

@@ -8,7 +8,7 @@ import torch
 from torch import fx
 
 from ...dialects.relax import TensorData
-from ...relax.transform import tensor_data
+from ...ir.operators import tensor_data
 from ..unsupported import Unsupported
 from .dtypes import dtype_name
 from .tensors import real_tensor
