@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from inspect import signature
+from inspect import Parameter, signature
 from typing import Any
 
 from ...ir.expr import TupleGetItem, Var
@@ -70,7 +70,7 @@ def _export_method(
                 _unpack(bb, weights[0], parameters)
             if io is not None:
                 (io.state,) = states
-            result = _tupled(function(**{name: value for name, (_, value) in inputs.items()}))
+            result = _tupled(_called(function, {name: v for name, (_, v) in inputs.items()}))
             result = result if io is None or not effects else (result, (io.state,))
             result = bb.emit_output(result)
         bb.emit_func_output(result)
@@ -79,12 +79,24 @@ def _export_method(
 def _inputs(
     function: Callable[..., Any], method: str, spec: Mapping[str, Any]
 ) -> dict[str, tuple[Var, Any]]:
-    """The inputs in the order of the method's arguments: a variable, and what the method gets."""
-    names = list(signature(function).parameters)
-    for name in spec:
-        if name not in (*names, "$"):
-            raise ValueError(f"expected an argument of '{method}', got '{name}'")
-    return {name: _input(name, spec[name]) for name in names if name in spec}
+    """The inputs in the order of the method's arguments: a variable, and what the method gets.
+
+    Those that the method does not name are the rest, ``*rest``, in the order of the spec.
+    """
+    known = signature(function).parameters
+    named = [name for name, p in known.items() if p.kind is not Parameter.VAR_POSITIONAL]
+    rest = [name for name in spec if name not in ("$", *named)]
+    if rest and len(named) == len(known):
+        raise ValueError(f"expected an argument of '{method}', got '{rest[0]}'")
+    if rest and (missing := [name for name in named if name not in spec]):
+        raise ValueError(f"expected '{missing[0]}' of '{method}' before '{rest[0]}'")
+    return {name: _input(name, spec[name]) for name in (*named, *rest) if name in spec}
+
+
+def _called(function: Callable[..., Any], inputs: Mapping[str, Any]) -> Any:
+    """The result of a method for arguments by their names, and for the rest by their places."""
+    is_named = signature(function).parameters.keys() >= inputs.keys()
+    return function(**inputs) if is_named else function(*inputs.values())
 
 
 def _input(name: str, info: Any) -> tuple[Var, Any]:

@@ -91,6 +91,21 @@ class Rows(nn.Module):
 INPUTS = {"count": int, "x": nn.spec.Tensor(("n", 4))}
 
 
+class Total(nn.Module):
+    def forward(self, x, *rest):
+        for y in rest:
+            x = x - y
+        return x
+
+
+def test_the_rest_of_the_arguments_is_in_the_order_of_the_spec():
+    vector = nn.spec.Tensor((2,))
+    module, _ = Total().export_tvm({"forward": {"b": vector, "x": vector, "a": vector}})
+    assert [p.name_hint for p in module["forward"].params] == ["x", "b", "a"]
+    values = (np.full(2, n, np.float32) for n in (7, 2, 1))
+    np.testing.assert_array_equal(relax.build(module)["forward"](*values).numpy(), 4)
+
+
 @pytest.mark.parametrize("integer", [int, "int", nn.spec.Int, nn.spec.Int()])
 def test_integers_are_dims_in_the_order_of_the_method(integer):
     inputs = {"count": integer, "x": nn.spec.Tensor(("n", 4)), "$": {"param_mode": "none"}}
@@ -392,6 +407,10 @@ def set_weight(value):
         (
             lambda: Rows().export_tvm({"forward": {"y": int}}),
             "expected an argument of 'forward', got 'y'",
+        ),
+        (
+            lambda: Total().export_tvm({"forward": {"y": nn.spec.Tensor((2,))}}),
+            "expected 'x' of 'forward' before 'y'",
         ),
         (
             lambda: Rows().export_tvm({"forward": {**INPUTS, "$": {"param_mode": "pack"}}}),
