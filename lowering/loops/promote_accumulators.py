@@ -33,8 +33,10 @@ from .places import Place, are_disjoint, place_of
 _REDUCTION = arith.FastMathFlagsAttr(
     [FastMathFlag.REASSOC, FastMathFlag.NO_SIGNED_ZEROS, FastMathFlag.ALLOW_CONTRACT]
 )
+_PRODUCTS = arith.FastMathFlagsAttr([FastMathFlag.REASSOC, FastMathFlag.ALLOW_CONTRACT])
 _FACTOR = arith.FastMathFlagsAttr([FastMathFlag.ALLOW_CONTRACT])
-"""LLVM may split accumulations into lanes and fuse them with the factors that feed them."""
+"""LLVM may split accumulations into lanes and fuse them with the factors that feed them. With `nsz`
+it would factor ``a * x + a * y``, which loses infinities and NaNs."""
 
 
 def promote_accumulators(func: loops.FuncOp) -> None:
@@ -269,15 +271,15 @@ def allow_reassociation(loop: loops.ForOp) -> None:
         for op in accumulations(start, end):
             if not isinstance(op, FloatAccumulation):
                 continue
-            op.fastmath = _REDUCTION
-            for operand in op.operands:
-                if (factor := _factor(operand)) is not None:
-                    factor.fastmath = _FACTOR
+            factors = [f for operand in op.operands if (f := _factor(operand)) is not None]
+            op.fastmath = _PRODUCTS if factors else _REDUCTION
+            for factor in factors:
+                factor.fastmath = _FACTOR
 
 
 def _factor(value: SSAValue) -> arith.MulfOp | None:
     """The multiplication whose only use is to be accumulated."""
     op = value.owner
-    if isinstance(op, arith.MulfOp) and value.has_one_use() and op.fastmath != _REDUCTION:
-        return op
-    return None
+    if not isinstance(op, arith.MulfOp) or op.fastmath in (_REDUCTION, _PRODUCTS):
+        return None
+    return op if value.has_one_use() else None

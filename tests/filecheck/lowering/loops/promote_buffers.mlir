@@ -10,7 +10,7 @@
 // CHECK-NEXT:        %1 = loops.for %k1 in (0, 8) carry (%Y_3 = %Y_2 : f32) {
 // CHECK-NEXT:          %x = loops.load %X[%i, %k0, %k1]
 // CHECK-NEXT:          %p = arith.mulf %x, %x fastmath<contract> : f32
-// CHECK-NEXT:          %s = arith.addf %Y_3, %p fastmath<reassoc,nsz,contract> : f32
+// CHECK-NEXT:          %s = arith.addf %Y_3, %p fastmath<reassoc,contract> : f32
 // CHECK-NEXT:          loops.yield %s : f32
 // CHECK-NEXT:        }
 // CHECK-NEXT:        loops.yield %1 : f32

@@ -166,7 +166,7 @@ loops.func @masked(%X: !tir.buffer<[n], f32>, %Y: !tir.buffer<[n], f32>) symbols
 // CHECK-NEXT:      %w = loops.load %W[%k, 0] : {{.*}} -> vector<8xf32>
 // CHECK-NEXT:      %1 = vector.broadcast %x : f32 to vector<8xf32>
 // CHECK-NEXT:      %p = arith.mulf %1, %w fastmath<contract> : vector<8xf32>
-// CHECK-NEXT:      %u = arith.addf %t, %p fastmath<reassoc,nsz,contract> : vector<8xf32>
+// CHECK-NEXT:      %u = arith.addf %t, %p fastmath<reassoc,contract> : vector<8xf32>
 // CHECK-NEXT:      loops.yield %u : vector<8xf32>
 // CHECK-NEXT:    }
 // CHECK-NEXT:    loops.store %s, %Y[0] : {{.*}}, vector<8xf32>
