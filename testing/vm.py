@@ -15,10 +15,10 @@ from .numerics import assert_allclose
 
 
 def check_saved_func(vm: VirtualMachine, func_name: str, *inputs: Any) -> Any:
-    """Return ``vm[func_name](*inputs)`` after comparing it with the call saved by `save_function`.
+    """Return what a function gives for inputs, after comparing it with the call that is saved.
 
-    The function returns a tensor, the same for each call. The call is saved as "…_saved" of its
-    name. Raises AssertionError if the results differ. TVM's
+    The function returns a tensor, the same for each call. `save_function` saves the call as
+    "…_saved" of its name. Raises AssertionError if the results differ. TVM's
     ``tvm.relax.testing.vm.check_saved_func``.
     """
     saved_name = f"{func_name}_saved"
