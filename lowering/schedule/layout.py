@@ -32,6 +32,7 @@ from .fill_padding import PadValue, fill_padding, verify_fillable, verify_value
 from .index_map import IndexMap
 from .index_values import fixed_values, simplify_around
 from .regions import refresh_around
+from .storage import is_declared
 
 
 def verify_no_padding(buffer: SSAValue, dims: Sequence[IntExpr], block: tir.BlockOp) -> None:
@@ -76,9 +77,9 @@ def transform_layout(
     the element type, or a map of the new indices. It must be given then, unless `shape` or
     `assume_injective` says that gaps do not matter. A parameter gets the new type, which callers
     must pass then. Returns the new buffer. Raises ScheduleError for a buffer that is viewed, passed
-    on or not dense, for a map whose values are not known, for one that is not known to keep
-    elements apart, unless `assume_injective` says that it does, for gaps without `pad_value`, and
-    for padding of a buffer that is not stored to.
+    on, not dense or in a declared region, for a map whose values are not known, for one that is not
+    known to keep elements apart, unless `assume_injective` says that it does, for gaps without
+    `pad_value`, and for padding of a buffer that is not stored to.
     """
     if buffer not in (*block.read_buffers, *block.write_buffers):
         raise ScheduleError(
@@ -148,12 +149,16 @@ def _simplified(index: IntExpr, values: Values) -> IntExpr:
 
 
 def verify_movable(buffer: SSAValue, block: tir.BlockOp) -> None:
-    """Raise ScheduleError for a buffer that is viewed, passed on or not dense."""
+    """Raise ScheduleError unless a buffer is dense, only accessed, and in no declared region."""
     type_ = buffer.type
     assert isinstance(type_, tir.BufferType)
     if uses_of(buffer).others or not type_.is_dense:
         raise ScheduleError(
             f"expected {buffer_text(buffer)} to be dense, and only loaded and stored to", block
+        )
+    if is_declared(buffer):
+        raise ScheduleError(
+            f"expected no block to declare a region of {buffer_text(buffer)}", block
         )
 
 

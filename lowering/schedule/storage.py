@@ -44,7 +44,7 @@ def storage_align(
     old = scratch_of(block, buffer).result
     if uses_of(old).others:
         raise ScheduleError(f"expected {buffer_text(old)} to be only loaded and stored to", block)
-    if _is_declared(old):
+    if is_declared(old):
         raise ScheduleError(f"expected no block to declare a region of {buffer_text(old)}", block)
     rank = old.type.rank
     if not -rank <= axis < rank:
@@ -70,7 +70,7 @@ def is_aligned(buffer: SSAValue) -> bool:
     )
 
 
-def _is_declared(buffer: SSAValue) -> bool:
+def is_declared(buffer: SSAValue) -> bool:
     """Whether a block declares a region of a buffer."""
     regions = (
         r for b in _blocks_of(buffer) for kind in EXPLICIT for r in explicit_regions(b, kind)

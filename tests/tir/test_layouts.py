@@ -322,3 +322,13 @@ def test_padding_after_stores_outside_of_blocks(n):
     np.testing.assert_allclose(b.numpy().ravel()[:14], expected, rtol=1e-5, atol=1e-5)
     np.testing.assert_array_equal(b.numpy().ravel()[14:], -1)
     np.testing.assert_array_equal(c.numpy(), b.numpy().ravel()[:14])
+
+
+def test_buffers_with_a_declared_region_keep_their_layout():
+    def schedule(sch):
+        block = sch.get_block("S")
+        sch.annotate_buffer_access(block, 0, "write", lambda i, j: (i, i + 1, j, j + 1))
+        sch.transform_layout(block, ("write", 0), lambda i, j: (j, i))
+
+    message = "transform_layout: expected no block to declare a region of 'S'"
+    check_refused(chain(), schedule, message)
