@@ -11,7 +11,7 @@ from xdsl.ir import Attribute, Block, SSAValue
 
 from ..dialects import tir
 from ..dialects.diagnostics import BuilderError
-from ..dialects.int_expr import Atom, IntExpr, Sym
+from ..dialects.int_expr import IntExpr, Sym
 from ..dialects.parameters import value_hint
 from ..lowering.scalar_builder import ssa_type
 from ..te.arithmetic import PrimExpr
@@ -41,11 +41,8 @@ class ScopedEmitter(Emitter):
         super().__init__(block)
         self.entry, self.is_open = block, is_open
         self.buffers = _Buffers(self)
-        self.symbols: dict[Atom, IntExpr] = {}
 
     def try_index(self, expr: PrimExpr) -> IntExpr | None:
-        if isinstance(expr, Index):
-            return expr.expr.substitute(self.symbols)
         if self.is_open and isinstance(expr, Var) and expr not in self.meanings:
             self.parameter(expr)
         return super().try_index(expr)

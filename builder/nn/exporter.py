@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
-from inspect import Parameter, signature
+from inspect import BoundArguments, Parameter, signature
 from typing import Any
 
 from ...ir.expr import TupleGetItem, Var
@@ -70,7 +71,8 @@ def _export_method(
                 _unpack(bb, weights[0], parameters)
             if io is not None:
                 (io.state,) = states
-            result = _tupled(_called(function, {name: v for name, (_, v) in inputs.items()}))
+            bound = _bound(function, {name: v for name, (_, v) in inputs.items()})
+            result = _tupled(function(*bound.args, **bound.kwargs))
             result = result if io is None or not effects else (result, (io.state,))
             result = bb.emit_output(result)
         bb.emit_func_output(result)
@@ -83,20 +85,29 @@ def _inputs(
 
     Those that the method does not name are the rest, ``*rest``, in the order of the spec.
     """
-    known = signature(function).parameters
-    named = [name for name, p in known.items() if p.kind is not Parameter.VAR_POSITIONAL]
+    named, variadic = _parameters(function)
     rest = [name for name in spec if name not in ("$", *named)]
-    if rest and len(named) == len(known):
+    if rest and variadic is None:
         raise ValueError(f"expected an argument of '{method}', got '{rest[0]}'")
     if rest and (missing := [name for name in named if name not in spec]):
         raise ValueError(f"expected '{missing[0]}' of '{method}' before '{rest[0]}'")
     return {name: _input(name, spec[name]) for name in (*named, *rest) if name in spec}
 
 
-def _called(function: Callable[..., Any], inputs: Mapping[str, Any]) -> Any:
-    """The result of a method for arguments by their names, and for the rest by their places."""
-    is_named = signature(function).parameters.keys() >= inputs.keys()
-    return function(**inputs) if is_named else function(*inputs.values())
+def _parameters(function: Callable[..., Any]) -> tuple[list[str], str | None]:
+    """The names of the arguments of a method, and that of the rest if it takes any."""
+    known = signature(function).parameters
+    variadic = [name for name, p in known.items() if p.kind is Parameter.VAR_POSITIONAL]
+    return [name for name in known if name not in variadic], next(iter(variadic), None)
+
+
+def _bound(function: Callable[..., Any], inputs: Mapping[str, Any]) -> BoundArguments:
+    """Arguments of a method by their names; those that it does not name are the rest."""
+    named, variadic = _parameters(function)
+    arguments = {name: inputs[name] for name in named if name in inputs}
+    if variadic is not None:
+        arguments[variadic] = tuple(v for name, v in inputs.items() if name not in named)
+    return BoundArguments(signature(function), OrderedDict(arguments))
 
 
 def _input(name: str, info: Any) -> tuple[Var, Any]:

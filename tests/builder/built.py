@@ -1,4 +1,4 @@
-"""Variables and tensor expressions that the tests of `BlockBuilder` use, and what it built."""
+"""What tests of builders use: variables, values, tensor expressions, and what was built."""
 
 import numpy as np
 
@@ -9,8 +9,15 @@ def var(name="x", shape=(2, 3), dtype="float32"):
     return relax.Var(name, relax.TensorStructInfo(shape, dtype))
 
 
-def random(*shape):
-    return np.random.default_rng(0).standard_normal(shape).astype("float32")
+def random(*shape, seed=0):
+    return np.random.default_rng(seed).standard_normal(shape).astype("float32")
+
+
+def fill(model):
+    """Values of the parameters of a model, which it gets."""
+    for i, parameter in enumerate(model.parameters()):
+        parameter.data = random(*parameter.shape, seed=i + 1)
+    return [p.data for p in model.parameters()]
 
 
 def run(mod, *args, name="main"):

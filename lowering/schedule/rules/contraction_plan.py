@@ -41,7 +41,7 @@ UNKNOWN_ROWS = 1.1
 LOWER = 1.02
 """The cost factor up to which full tiles of fewer rows are preferred: they leave less remainder."""
 
-LEAST_GAIN = 1.05
+NARROW_GAIN = 1.05
 """How many times as long whole registers must take for vectors of half of one."""
 
 
@@ -79,7 +79,7 @@ def choose_vector_width(contraction: Contraction, target: Target) -> Target:
     if columns.constant is None or lanes < 4:
         return target
     wide, narrow = (-(-columns.constant // n) for n in (lanes, lanes // 2))
-    pays = narrow * LEAST_GAIN <= wide * target.model.narrow_rate
+    pays = narrow * NARROW_GAIN <= wide * target.model.narrow_rate
     return target.narrow if pays else target
 
 

@@ -31,13 +31,13 @@ from ..loop_checks import verify_plain
 from ..primitives.schedule import Schedule
 
 TRANSPOSING = 6
-"""The cost of a vector that is transposed in registers, in vector loads."""
+"""The cost of a vector that is transposed in registers, in vector loads, if it has more lanes."""
 
-INTERLEAVED = 8
-"""The longest rows of a nest of two long loops of scalars that LLVM interleaves, as fast."""
+INTERLEAVED_COLUMNS = 8
+"""The most columns of a transpose that is as fast in scalars: LLVM interleaves their stores."""
 
-LEAST_INTERLEAVED = 64
-"""The fewest such rows."""
+INTERLEAVED_ROWS = 64
+"""The most rows of a transpose for which LLVM does not: it vectorizes a longer loop over them."""
 
 COMBINING = 12
 """The cost of a horizontal reduction, in vector loads."""
@@ -144,7 +144,7 @@ def _cost(loop: tir.ForOp, strides: Strides, target: Target) -> float | None:
         return None
     count = extent or 16 * lanes
     gathers = sum(
-        TRANSPOSING if _is_transposed(op, loop, strides, lanes) else lanes
+        min(lanes, TRANSPOSING) if _is_transposed(op, loop, strides, lanes) else lanes
         for op, step in zip(strides.loads, steps, strict=True)
         if step not in (ZERO, ONE) and not _is_repeated(op, loop, strides, lanes)
     )
@@ -162,8 +162,9 @@ def _is_transposed(op: tir.LoadOp, loop: tir.ForOp, strides: Strides, lanes: int
     lengths = [x.extent.data.constant or UNKNOWN_EXTENT for x in rows]
     if not rows or lengths[-1] < lanes:
         return False
-    is_long = rows[-1] is loop.parent_op() and lengths[-1] > LEAST_INTERLEAVED
-    return not is_long or (loop.extent.data.constant or UNKNOWN_EXTENT) > INTERLEAVED
+    columns = loop.extent.data.constant or UNKNOWN_EXTENT
+    is_interleaved = rows[-1] is loop.parent_op() and lengths[-1] > INTERLEAVED_ROWS
+    return not is_interleaved or columns > INTERLEAVED_COLUMNS
 
 
 def _is_repeated(op: tir.LoadOp, loop: tir.ForOp, strides: Strides, lanes: int) -> bool:
