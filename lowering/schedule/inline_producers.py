@@ -13,10 +13,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import prod
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Block, Operation
+from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from ...dialects import tir
@@ -50,19 +51,19 @@ def inline_producers(func: tir.PrimFuncOp, drops_roundings: bool = False) -> Non
 
 def _pays(definition: Definition) -> bool:
     buffer = definition.store.buffer
-    if copied_operations(definition) > MAX_COPIED:
+    if buffer.first_use is None or copied_operations(definition) > MAX_COPIED:
         return False
-    times = 0
+    is_cheap, spare = _is_cheap(definition), _size(buffer)
     for loads in _loads_by_block(definition):
         consumer = enclosing(loads[0], tir.BlockOp)
         if consumer is None:
             return False
         for load in _distinct(loads):
-            if _uses_each_once(load, consumer):
-                times += 1
-            elif has_reuse(consumer) or not _is_cheap(definition):
+            if (reads := _most_reads(load, consumer)) is not None:
+                spare -= reads
+            elif has_reuse(consumer) or not is_cheap:
                 return False
-    return buffer.first_use is not None and (times <= 1 or _is_cheap(definition))
+    return is_cheap or is_non_negative(spare)
 
 
 def _loads_by_block(definition: Definition) -> list[list[tir.LoadOp]]:
@@ -90,22 +91,29 @@ def _distinct(loads: Sequence[tir.LoadOp]) -> list[tir.LoadOp]:
     return list(found.values())
 
 
-def _uses_each_once(load: tir.LoadOp, block: tir.BlockOp) -> bool:
-    """Whether a block loads no more elements than the buffer has, or each at most once."""
-    type_ = load.buffer.type
-    assert isinstance(type_, tir.BufferType)
-    size, iterations = ONE, ONE
-    for dim in type_.dims:
-        size = size * dim
-    for axis in block.axes.data:
-        iterations = iterations * axis.extent.data
+def _most_reads(load: tir.LoadOp, block: tir.BlockOp) -> IntExpr | None:
+    """The most elements that a load of a block reads, if these are no more than the buffer has.
+
+    A load under a condition, as of a padded tensor, may have more iterations, if its indices differ
+    in each.
+    """
+    size = _size(load.buffer)
+    iterations = prod((axis.extent.data for axis in block.axes.data), start=ONE)
     if is_non_negative(size - iterations):
-        return True
+        return iterations
     values, bounds = Values(), zip(block.axis_vars, block.axes.data, strict=True)
     axes = {values.atom(var) for var, axis in bounds if axis.extent.data != ONE}
     indices = values.exprs(load.indices, load.operands_)
     is_over_axes = set(load.operands_) <= set(block.axis_vars)
-    return is_over_axes and IterMap(indices, axes, ranges_of(values.list)).tells(axes)
+    if is_over_axes and IterMap(indices, axes, ranges_of(values.list)).tells(axes):
+        return size
+    return None
+
+
+def _size(buffer: SSAValue) -> IntExpr:
+    """The number of elements of a buffer."""
+    assert isinstance(buffer.type, tir.BufferType)
+    return prod(buffer.type.dims, start=ONE)
 
 
 def _is_cheap(definition: Definition) -> bool:

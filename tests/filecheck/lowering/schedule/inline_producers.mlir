@@ -47,3 +47,57 @@ tir.prim_func @public(%X: !tir.buffer<[8], f32>, %Y: !tir.buffer<[8], f32>) {
     }
   }
 }
+
+// -----
+
+// Two loads read half of the elements each: no exponential is computed twice.
+// CHECK-LABEL: tir.prim_func @halves
+// CHECK-NOT:     tir.alloc_buffer
+// CHECK:         tir.block "Y"
+// CHECK-COUNT-2:   math.exp
+tir.prim_func @halves(%X: !tir.buffer<[8], f32>, %Y: !tir.buffer<[4], f32>) attributes {private} {
+  %S = tir.alloc_buffer : !tir.buffer<[8], f32>
+  tir.for %i in (0, 8) {
+    tir.block "S" (%v: spatial (0, 8) = %i) reads (%X[%v]) writes (%S[%v]) {
+      %x = tir.load %X[%v] : !tir.buffer<[8], f32>
+      %e = math.exp %x : f32
+      tir.store %e, %S[%v] : !tir.buffer<[8], f32>
+    }
+  }
+  tir.for %i in (0, 4) {
+    tir.block "Y" (%v: spatial (0, 4) = %i) reads (%S[%v * 2 : 2]) writes (%Y[%v]) {
+      %a = tir.load %S[%v * 2] : !tir.buffer<[8], f32>
+      %b = tir.load %S[%v * 2 + 1] : !tir.buffer<[8], f32>
+      %y = arith.addf %a, %b : f32
+      tir.store %y, %Y[%v] : !tir.buffer<[4], f32>
+    }
+  }
+}
+
+// -----
+
+// Two loads read all elements but one: the exponentials are stored.
+// CHECK-LABEL: tir.prim_func @neighbours
+// CHECK-NEXT:    tir.alloc_buffer
+// CHECK:         tir.block "S"
+// CHECK:         math.exp
+// CHECK:         tir.block "Y"
+// CHECK-NOT:     math.exp
+tir.prim_func @neighbours(%X: !tir.buffer<[8], f32>, %Y: !tir.buffer<[7], f32>) attributes {private} {
+  %S = tir.alloc_buffer : !tir.buffer<[8], f32>
+  tir.for %i in (0, 8) {
+    tir.block "S" (%v: spatial (0, 8) = %i) reads (%X[%v]) writes (%S[%v]) {
+      %x = tir.load %X[%v] : !tir.buffer<[8], f32>
+      %e = math.exp %x : f32
+      tir.store %e, %S[%v] : !tir.buffer<[8], f32>
+    }
+  }
+  tir.for %i in (0, 7) {
+    tir.block "Y" (%v: spatial (0, 7) = %i) reads (%S[%v : 2]) writes (%Y[%v]) {
+      %a = tir.load %S[%v] : !tir.buffer<[8], f32>
+      %b = tir.load %S[%v + 1] : !tir.buffer<[8], f32>
+      %y = arith.addf %a, %b : f32
+      tir.store %y, %Y[%v] : !tir.buffer<[7], f32>
+    }
+  }
+}
