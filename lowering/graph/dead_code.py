@@ -22,8 +22,8 @@
     relax.return %o : T
 
 It removes pure operations without uses, unread outputs of dataflow blocks, and private functions
-that no other function calls. Operations with effects, and casts with run-time checks, are kept.
-TVM's ``DeadCodeElimination``.
+that no other function calls. Operations with effects, and casts with run-time checks, are kept, and
+calls that `runs_unused` are. TVM's ``DeadCodeElimination``.
 """
 
 from __future__ import annotations
@@ -49,6 +49,7 @@ from ..functions import (
     names_text,
     reached_from,
 )
+from .foreign_calls import runs_unused
 
 
 def eliminate_dead_code(module: ModuleOp, entry_functions: Sequence[str] = ()) -> None:
@@ -83,7 +84,7 @@ def _is_unused(op: Operation) -> bool:
         return False
     if isinstance(op, relax.MatchCastOp):
         return op.value.type == op.result.type
-    return is_pure(op)
+    return is_pure(op) and not runs_unused(op)
 
 
 def trim_outputs(op: relax.DataflowOp) -> relax.DataflowOp:

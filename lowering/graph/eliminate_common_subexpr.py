@@ -7,8 +7,8 @@
     %2 = relax.add %0, %1 : …          ⇒       %2 = relax.add %0, %0 : …
 
 xDSL's ``cse``, except for tensors that calls may write: such a call needs a copy of its own, and
-values that are read before it may differ after it. Equal casts of a value are merged too, which
-check the same. TVM's ``EliminateCommonSubexpr``.
+values that are read before it may differ after it. Calls that `runs_unused` stay. Equal casts of a
+value are merged too, which check the same. TVM's ``EliminateCommonSubexpr``.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from xdsl.passes import ModulePass
 from xdsl.transforms.common_subexpression_elimination import CSEDriver
 
 from ...dialects import relax
+from .foreign_calls import runs_unused
 from .written import Written, touches, written_values
 
 NO_CALLS = (relax.TupleOp, relax.TupleGetItemOp, relax.ConstantOp, relax.ShapeOp, relax.PrimValueOp)
@@ -38,7 +39,7 @@ class _Driver(CSEDriver):
     def _simplify_operation(self, op: Operation) -> None:
         if isinstance(op, relax.OwnFuncOp) or (self.call_only and isinstance(op, NO_CALLS)):
             return
-        if touches(op, self.written):
+        if touches(op, self.written) or runs_unused(op):
             return
         if not isinstance(op, relax.MatchCastOp):
             super()._simplify_operation(op)

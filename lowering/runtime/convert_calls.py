@@ -29,6 +29,11 @@ PACKED = (relax.CallPackedOp, relax.CallPurePackedOp)
 """Calls of registered functions that return their results."""
 
 
+def is_for_effects(op: PackedCall) -> bool:
+    """Whether nothing uses the result of a call, which is no check of a type either."""
+    return isinstance(op, PACKED) and op.result.first_use is None and op.callee.data != VALUE_OF
+
+
 class CallConverter(FunctionMemory):
     """Converts the calls of one function."""
 
@@ -155,7 +160,10 @@ class CallConverter(FunctionMemory):
         self.current.add_op(call)
 
     def convert_call_pure_packed(self, op: relax.CallPurePackedOp) -> None:
-        self.call_for_result(op)
+        if is_for_effects(op):
+            self._call_for_effects(op)
+        else:
+            self.call_for_result(op)
 
     def call_for_result(self, op: relax.CallPurePackedOp | relax.CallPackedOp) -> None:
         """Call a registered function, whose results are copied, or kept if they are unknown."""
@@ -201,10 +209,13 @@ class CallConverter(FunctionMemory):
                 f"expected the result of call_packed '{op.callee.data}' in {self.label} "
                 f"not to be used"
             )
-        inputs = self.inputs_of(op, op.args)
-        self.current.add_op(
-            rt.CallPackedOp(op.callee.data, inputs, [], signature=self.structure_of(op))
-        )
+        self._call_for_effects(op)
+
+    def _call_for_effects(self, op: relax.CallPurePackedOp | relax.CallPackedOp) -> None:
+        inputs, signature = self.inputs_of(op, op.args), self.structure_of(op)
+        call = rt.CallPackedOp(op.callee.data, inputs, [], signature=signature)
+        call.location = op.location
+        self.current.add_op(call)
 
     def convert_string(self, op: relax.StringOp) -> None:
         """The string becomes an object of the call."""
@@ -220,6 +231,6 @@ class CallConverter(FunctionMemory):
         given = self.objects.get(op)
         types = [a.type for a in op.args] if given is None else list(given.inputs.data)
         result = op.result.type if given is None else given.outputs.data[0]
-        if op.result.first_use is None and isinstance(op, relax.CallPackedOp):
+        if is_for_effects(op):
             result = TupleType(())  # which has no memory
         return None if is_plain(types, result) else FunctionType.from_lists(types, [result])

@@ -262,3 +262,28 @@ def test_results_of_unknown_shape(build):
     xrelax.register_func("test.head", lambda x: None, override=True)
     with pytest.raises(TypeError, match=r"^expected 'test.head' to return a tensor, got NoneType$"):
         executable(X)
+
+
+FOR_EFFECTS = """
+    @R.function
+    def main(
+        x: R.Tensor((2, 3), "float32"), log: R.Callable([R.Tensor((2, 3), "float32")], R.Tuple([]))
+    ):
+        y = R.add(x, x)
+        _ = log(y)
+        z = R.call_pure_packed("test.log", y, sinfo_args=R.Tensor(ndim=2, dtype="float32"))
+        w = R.call_pure_packed("test.log", y, sinfo_args=R.Tensor(ndim=2, dtype="float32"))
+        with R.dataflow():
+            v = R.call_pure_packed("test.log", y, sinfo_args=R.Tensor(ndim=2, dtype="float32"))
+            R.output()
+        return x
+"""
+
+
+def test_calls_for_effects(build):
+    """Functions are called in order even if they are pure by default, and return nothing."""
+    logged = []
+    xrelax.register_func("test.log", lambda x: logged.append(x.numpy()), override=True)
+    main = build(FOR_EFFECTS, check=False)
+    main(X, lambda x: logged.append(-x.numpy()))
+    np.testing.assert_array_equal(logged, [-2 * X, 2 * X, 2 * X])

@@ -74,3 +74,21 @@ relax.func @main(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
   %y = relax.call @used(%x) : (!relax.tensor<[n], f32>) -> !relax.tensor<[n], f32>
   relax.return %y : !relax.tensor<[n], f32>
 }
+
+// -----
+
+// Calls of functions from elsewhere run if they are outside of dataflow blocks, pure or not.
+// CHECK-LABEL: @foreign
+// CHECK-NOT:     "first"
+// CHECK:         relax.call_pure_packed "second"
+// CHECK-NEXT:    relax.invoke %f(%x)
+// CHECK-NEXT:    relax.return %x
+relax.func @foreign(%x: !relax.tensor<[n], f32>, %f: !relax.func<(!relax.tensor<[n], f32>) -> tuple<>>) -> !relax.tensor<[n], f32> {
+  %0 = relax.dataflow -> !relax.tensor<[n], f32> {
+    %1 = relax.call_pure_packed "first"(%x) : (!relax.tensor<[n], f32>) -> !relax.tensor<[n], f32>
+    relax.output %1 : !relax.tensor<[n], f32>
+  }
+  %2 = relax.call_pure_packed "second"(%x) : (!relax.tensor<[n], f32>) -> !relax.tensor<[n], f32>
+  %3 = relax.invoke %f(%x) : !relax.func<(!relax.tensor<[n], f32>) -> tuple<>>, (!relax.tensor<[n], f32>) -> tuple<>
+  relax.return %x : !relax.tensor<[n], f32>
+}

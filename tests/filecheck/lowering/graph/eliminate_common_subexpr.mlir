@@ -102,3 +102,16 @@ relax.func @casts(%x: !relax.tensor<rank 1, f32>) -> tuple<!relax.tensor<[4], f3
   %3 = relax.tuple(%0, %1, %2) : (!relax.tensor<[4], f32>, !relax.tensor<[4], f32>, !relax.tensor<[n], f32>) -> tuple<!relax.tensor<[4], f32>, !relax.tensor<[4], f32>, !relax.tensor<[n], f32>>
   relax.return %3 : tuple<!relax.tensor<[4], f32>, !relax.tensor<[4], f32>, !relax.tensor<[n], f32>>
 }
+
+// -----
+
+// Calls of registered functions whose results nothing uses are not merged.
+
+// CHECK-LABEL: @unused_calls
+// CHECK-COUNT-2: relax.call_pure_packed "log"
+// CHECK-NEXT:    relax.return
+relax.func @unused_calls(%x: !relax.tensor<[4], f32>) -> !relax.tensor<[4], f32> {
+  %0 = relax.call_pure_packed "log"(%x) : (!relax.tensor<[4], f32>) -> !relax.tensor<[4], f32>
+  %1 = relax.call_pure_packed "log"(%x) : (!relax.tensor<[4], f32>) -> !relax.tensor<[4], f32>
+  relax.return %x : !relax.tensor<[4], f32>
+}
