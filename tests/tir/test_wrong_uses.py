@@ -118,6 +118,8 @@ USES = (
     lambda s, b, ls, x, y: s.cache_write(b, 0, "local", [x]),
     lambda s, b, ls, x, y: s.cache_inplace(x, 0, "local"),
     lambda s, b, ls, x, y: s.cache_index(x, "local"),
+    lambda s, b, ls, x, y: s.read_at(y, x, 0, "local"),
+    lambda s, b, ls, x, y: s.write_at(y, x, 0, "local"),
     lambda s, b, ls, x, y: s.reindex(x, ("read", 0)),
     lambda s, b, ls, x, y: s.reindex_cache_read(x, 0, "local", lambda *a: a[::-1]),
     lambda s, b, ls, x, y: s.reindex_cache_write(x, 0, "local", lambda *a: a[::-1]),

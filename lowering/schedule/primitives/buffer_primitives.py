@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
 
+from ....dialects import tir
 from ..blocks import ScheduleError
 from ..cache import cache_read, cache_write
 from ..cache_index import cache_index
 from ..cache_inplace import cache_inplace
 from ..compact import compact_buffer
+from ..read_at import read_at, write_at
 from ..reindex import reindex
 from ..rolling_buffer import rolling_buffer
 from ..set_dtype import set_dtype
 from ..storage import scratch_of, set_scope, storage_align
 from .base import Primitives
 from .instructions import primitive
-from .random_variables import BlockRV
+from .random_variables import BlockRV, LoopRV
+
+Stage: TypeAlias = Callable[[tir.ForOp, tir.BlockOp, int | str, str], tir.BlockOp]
+"""`read_at` or `write_at`."""
 
 
 class BufferPrimitives(Primitives):
@@ -83,6 +89,40 @@ class BufferPrimitives(Primitives):
         is nothing to compute. Raises ScheduleError for axes that do not begin at 0.
         """
         return self.new_blocks(cache_index(self.block(block), storage_scope, cse_thresh))
+
+    @primitive
+    def read_at(
+        self, loop: LoopRV, block: BlockRV | str, read_buffer_index: int | str, storage_scope: str
+    ) -> BlockRV:
+        """Copy what a block reads of a buffer to `storage_scope` in each iteration of a loop.
+
+        `read_buffer_index` is a position among the buffers that `block` reads, or a name. Returns
+        the block that copies: one for all elements, annotated with "auto_copy". Raises
+        ScheduleError as `cache_read`, `compute_at` and `blockize` do.
+        """
+        return self._staged(read_at, loop, block, read_buffer_index, storage_scope)
+
+    @primitive
+    def write_at(
+        self, loop: LoopRV, block: BlockRV | str, write_buffer_index: int | str, storage_scope: str
+    ) -> BlockRV:
+        """Let a block write to `storage_scope`, and copy that back in each iteration of a loop.
+
+        `write_buffer_index` is a position among the buffers that `block` writes, or a name. Returns
+        the block that copies: one for all elements, annotated with "auto_copy". Raises
+        ScheduleError as `cache_write`, `reverse_compute_at` and `blockize` do.
+        """
+        return self._staged(write_at, loop, block, write_buffer_index, storage_scope)
+
+    def _staged(
+        self, stage: Stage, loop: LoopRV, block: BlockRV | str, buffer: int | str, scope: str
+    ) -> BlockRV:
+        """Try several steps on a copy of the module, which then apply to the module as a whole."""
+        ops = self.loop(loop), self.block(block)
+        copied_loop, copied_block = self.state.copies_of(*ops)
+        assert isinstance(copied_loop, tir.ForOp) and isinstance(copied_block, tir.BlockOp)
+        stage(copied_loop, copied_block, buffer, scope)
+        return self.new_block(stage(*ops, buffer, scope))
 
     @primitive
     def reindex(self, block: BlockRV | str, buffer: Sequence[int | str] | str) -> BlockRV:

@@ -102,13 +102,12 @@ class SamplingPrimitives(Primitives):
         """The decisions that apply, found by trying each on a copy of the module."""
         found = [ROOT]
         for decision in [INLINE, *range(count)]:
-            copies = self.state.copy_of(producer)
-            assert isinstance(copies, tir.BlockOp)
+            (copy,) = self.state.copies_of(producer)
             try:
                 if decision == INLINE:
-                    compute_inline(copies)
+                    compute_inline(copy)
                 else:
-                    compute_at(copies, loops_around(consumers_of(copies)[0])[decision])
+                    compute_at(copy, loops_around(consumers_of(copy)[0])[decision])
             except ScheduleError:
                 continue
             found.append(decision)

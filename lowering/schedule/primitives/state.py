@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import IntFlag
+from typing import TypeVar, cast
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
@@ -14,6 +15,8 @@ from ....dialects.nesting import ancestors, operations_in
 from ..blocks import ScheduleError, function_of
 from ..navigate import drop_plain_root
 from .random_variables import RandomVariable
+
+T = TypeVar("T", bound=Operation)
 
 Value = tir.BlockOp | tir.ForOp | int | None | str
 """The value of a variable; a string is one of the locations ``inline`` and ``root``."""
@@ -122,9 +125,10 @@ class ScheduleState:
         if isinstance(value, Operation) and self.variables.get(value) is variable:
             del self.variables[value]
 
-    def copy_of(self, op: Operation) -> Operation:
-        """The operation that corresponds to `op` in a new copy of the module."""
-        return self._clone()[1][op]
+    def copies_of(self, *ops: T) -> list[T]:
+        """The operations that correspond to `ops` in a new copy of the module."""
+        _, copies = self._clone()
+        return [cast(T, copies[op]) for op in ops]
 
     def _clone(self) -> tuple[ModuleOp, dict[Operation, Operation]]:
         module = self.module.clone()

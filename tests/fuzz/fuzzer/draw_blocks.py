@@ -84,6 +84,21 @@ def cache_inplace(draw: Choice, blocks: Blocks) -> Steps:
             yield Step("cache_inplace", (update.at, number, draw.pick(SCOPES)))
 
 
+@drawer("product")
+def read_at(draw: Choice, blocks: Blocks) -> Steps:
+    for block in draw.one([b for b in reductions(blocks) if b.reads]):
+        place = at(block, draw.rng.randrange(len(block.loops)))
+        number = draw.rng.randrange(block.reads)
+        yield Step("read_at", (place, block.at, number, draw.pick(SCOPES)))
+
+
+@drawer("product")
+def write_at(draw: Choice, blocks: Blocks) -> Steps:
+    for block in draw.one(reductions(blocks)):
+        place = at(block, draw.rng.randrange(len(block.loops)))
+        yield Step("write_at", (place, block.at, 0, draw.pick(SCOPES)))
+
+
 @drawer()
 def reindex(draw: Choice, blocks: Blocks) -> Steps:
     for block in draw.one(blocks):
