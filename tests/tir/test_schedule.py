@@ -4,7 +4,7 @@ import re
 from math import prod
 
 import pytest
-from programs import chain, matmul_relu, row_sum
+from programs import chain, matmul_relu, program, row_sum
 from schedule_check import check_schedule
 
 from xrelax import tir
@@ -183,6 +183,33 @@ def test_drawn_compute_locations():
             sch.compute_at(block, sch.sample_compute_location(block))
 
         check_schedule(chain(4, 5), schedule, native=False)
+
+
+TILED = program(
+    """
+    S = T.alloc_buffer((8, 6), "float32")
+    for i, j in T.grid(8, 6):
+        with T.block("S"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            S[vi, vj] = X[vi, vj] * T.float32(2)
+    for i, j, one, k, j_inner in T.grid(8, 2, 1, 6, 2):
+        with T.block("Y"):
+            vi = T.axis.spatial(8, i)
+            vj = T.axis.spatial(4, j * 2 + j_inner)
+            vk = T.axis.reduce(6, k)
+            Y[vi, vj] = Y[vi, vj] + S[vi, vk]
+""",
+    {"X": "(8, 6)", "Y": "(8, 4)"},
+)
+
+
+def test_drawn_compute_locations_differ():
+    """No loop of one iteration, and none in which the reduction would compute elements again."""
+    sch = Schedule(from_source(TILED), seed=1)
+    for _ in range(60):
+        sch.sample_compute_location("S")
+    drawn = {inst.decision for inst in sch.trace.insts if inst.decision is not None}
+    assert drawn == {-2, -1, 0, 1, 3}
 
 
 REFUSED = [

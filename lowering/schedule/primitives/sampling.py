@@ -8,7 +8,8 @@ from math import comb, prod
 from random import Random
 
 from ....dialects import tir
-from ..blocks import ScheduleError, loops_around
+from ....dialects.int_expr import ONE
+from ..blocks import ScheduleError, iterator_kinds, loops_around
 from ..compute_at import compute_at
 from ..inline import compute_inline
 from ..loop_checks import loop_text
@@ -84,13 +85,15 @@ class SamplingPrimitives(Primitives):
         """Sample a loop of a block's first consumer to compute the block at, "inline", or "root".
 
         `decision` is -2 for inline, -1 to keep the location, or the position of a loop around the
-        first consumer, outermost first. Raises ScheduleError for a decision out of range.
+        first consumer, outermost first. Those are sampled that make a difference: loops of several
+        iterations, up to spatial ones in a reduction's, in which work would be repeated. Raises
+        ScheduleError for a decision out of range.
         """
         producer = self.block(block)
         consumers = consumers_of(producer)
         loops = loops_around(consumers[0]) if consumers else []
         if decision is None:
-            decision = self.random.choice(self._locations(producer, len(loops)))
+            decision = self.random.choice(self._locations(producer, consumers[:1]))
         if not INLINE <= decision < len(loops):
             raise ScheduleError(
                 f"expected a decision from {INLINE} to {len(loops) - 1}, got {decision}", producer
@@ -98,10 +101,10 @@ class SamplingPrimitives(Primitives):
         self.record(decision=decision)
         return self.new_loop({INLINE: "inline", ROOT: "root"}.get(decision) or loops[decision])
 
-    def _locations(self, producer: tir.BlockOp, count: int) -> list[int]:
+    def _locations(self, producer: tir.BlockOp, consumers: Sequence[tir.BlockOp]) -> list[int]:
         """The decisions that apply, found by trying each on a copy of the module."""
         found = [ROOT]
-        for decision in [INLINE, *range(count)]:
+        for decision in [INLINE, *(n for c in consumers for n in _distinct_places(c))]:
             (copy,) = self.state.copies_of(producer)
             try:
                 if decision == INLINE:
@@ -112,6 +115,21 @@ class SamplingPrimitives(Primitives):
                 continue
             found.append(decision)
         return found
+
+
+def _distinct_places(consumer: tir.BlockOp) -> list[int]:
+    """The positions of loops around a block at which its producer is worth computing."""
+    found: list[int] = []
+    is_reduction = False
+    for position, loop in enumerate(loops_around(consumer)):
+        if loop.extent.data == ONE:
+            continue
+        reduces = "reduce" in iterator_kinds(loop, consumer)
+        if is_reduction and not reduces:
+            break
+        is_reduction = is_reduction or reduces
+        found.append(position)
+    return found
 
 
 def draw_factors(extent: int, n: int, max_innermost: int, random: Random) -> list[int]:
