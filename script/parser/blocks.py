@@ -20,7 +20,7 @@ from ...te.expr import PrimExpr, Var
 from .bindings import BUFFERS
 from .buffers import Buffer
 from .macros import MacroParser
-from .predicates import bounds_of
+from .predicates import bounds_of, conjuncts, guarded, reads_data
 from .regions import RegionParser
 from .statement_reader import StatementReader
 
@@ -33,6 +33,7 @@ AXIS_KINDS = {
     "T.axis.opaque": "opaque",
 }
 ATTRIBUTES = ("T.block_attr", "T.sblock_attr")
+READING = "a block whose predicate reads buffers"
 REMAP_KINDS = {"S": "spatial", "R": "reduce"}
 
 
@@ -44,11 +45,20 @@ class _Pending:
     body: Block
     axes: list[tir.Axis] = field(default_factory=lambda: [])
     predicates: list[tuple[IntExpr, IntExpr]] = field(default_factory=lambda: [])
+    conditions: list[ast.expr] = field(default_factory=lambda: [])
+    """The parts of the predicate that read data."""
+    loops: dict[str, str] = field(default_factory=lambda: {})
+    """The names of axes by those of the loops that they are bound to."""
     reads: list[tir.BufferRegion] | None = None
     writes: list[tir.BufferRegion] | None = None
     annotations: DictionaryAttr | None = None
     declared: set[str] = field(default_factory=lambda: set())
     """The names of axes, and the declarations that are given once."""
+
+    def bind(self, axis: ast.expr, value: ast.expr) -> None:
+        """Note the loop of an axis that is bound to one."""
+        if isinstance(axis, ast.Name) and isinstance(value, ast.Name):
+            self.loops.setdefault(value.id, axis.id)
 
 
 class BlockParser:
@@ -79,8 +89,10 @@ class BlockParser:
                     self._late_init(rest, pending.body)
                 while rest and self._header(rest[0], pending):
                     rest.pop(0)
+                if pending.conditions and pending.body.ops:
+                    raise parser.error(node, f"expected {READING} to have no T.init")
                 self.pending.append(pending)
-                parser.body(rest)
+                parser.body(guarded(pending.conditions, pending.loops, rest))
                 self.pending.pop()
         parser.emitter.location = location
         parser.emitter.add(self._finish(pending))
@@ -88,6 +100,9 @@ class BlockParser:
     def _finish(self, pending: _Pending) -> tir.BlockOp:
         values = self.statements.emitter.values
         reads, writes = infer_regions(pending.body, values)
+        if pending.reads is not None and pending.conditions:  # which only the body reads for
+            declared = {r.buffer for r in pending.reads}
+            pending.reads += [r for r in reads if r.buffer not in declared]
         return tir.BlockOp.build_from(
             pending.name,
             pending.axes,
@@ -171,11 +186,21 @@ class BlockParser:
             elif len(call.args) != 1:
                 raise parser.error(call, f"expected {path}(…), got {len(call.args)} arguments")
             elif path == "T.where":
-                pending.predicates += bounds_of(parser, call.args[0])
+                self._where(call.args[0], pending)
             else:
                 given = self._without_layouts(parser.exprs.eval(call.args[0]))
                 self._annotate(call, dictionary(given), pending)
         return True
+
+    def _where(self, predicate: ast.expr, pending: _Pending) -> None:
+        """A predicate; the parts that read data become conditions of the body."""
+        for node in conjuncts(predicate):
+            if not reads_data(node):
+                pending.predicates += bounds_of(self.statements, node)
+            elif pending in self.pending:
+                raise self.statements.error(node, f"expected {READING} before its statements")
+            else:
+                pending.conditions.append(node)
 
     def _without_layouts(self, given: Any) -> Any:
         """Annotations without the buffers whose layout is free: the function has these."""
@@ -236,6 +261,7 @@ class BlockParser:
                 for e in (loop.min.data, loop.extent.data)
             )
             self._add_axis(name, REMAP_KINDS[kind], lower, extent, expr, pending)
+            pending.bind(name, binding)
 
     def _loop_of(self, expr: PrimExpr) -> tir.ForOp | None:
         emitter = self.statements.emitter
@@ -258,6 +284,7 @@ class BlockParser:
         lower = ZERO if len(exprs) == 1 else exprs[0]
         extent = exprs[0] if len(exprs) == 1 else exprs[1] - exprs[0]
         self._add_axis(target, kind, lower, extent, parser.exprs.expr(call.args[1]), pending)
+        pending.bind(target, call.args[1])
 
     def _add_axis(
         self,

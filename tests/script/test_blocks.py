@@ -47,6 +47,25 @@ for i0, i1 in T.grid(3, 4):
     np.testing.assert_array_equal(y, np.arange(10) + 1)
 
 
+def test_predicates_that_read_data(run):
+    """They are conditions of the body, over the axes; what they read need not be declared."""
+    y = run(
+        'X: T.Buffer((10,), "float32"), M: T.Buffer((10,), "bool"), Y: T.Buffer((10,), "float32")',
+        """
+for i in range(10):
+    with T.block("Y"):
+        vi = T.axis.spatial(10, i)
+        T.where(1 <= i and X[i] < 6 and M[i])
+        T.reads(X[vi])
+        T.writes(Y[vi])
+        Y[vi] = X[vi] + 1
+""",
+        np.arange(10, dtype="float32"),
+        np.arange(10) % 2 == 0,
+    )
+    np.testing.assert_array_equal(y, [0, 0, 3, 0, 5, 0, 0, 0, 0, 0])
+
+
 def test_an_initialization_below_the_views_that_it_does_not_use(run):
     y = run(
         F8,

@@ -151,6 +151,18 @@ KERNELS = [
     ),
     (
         "            with T.init():",
+        "            T.where(X[i, k] < 0)\n            with T.init():",
+        "expected a block whose predicate reads buffers to have no T.init",
+        'with T.block("Y"):',
+    ),
+    (
+        "            Y[vi] = Y[vi] +",
+        "            v = X[vi, vk]\n            T.where(X[i, k] < 0)\n            Y[vi] = Y[vi] +",
+        "expected a block whose predicate reads buffers before its statements",
+        "X[i, k] < 0",
+    ),
+    (
+        "            with T.init():",
         "            T.reads(Y[vi], Y[0:8:2])\n            with T.init():",
         "expected a slice without a step",
         "0:8:2",
