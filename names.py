@@ -314,6 +314,7 @@ NAMES: dict[str, str] = {
     "relax.backend.pattern_registry": ".relax.pattern_registry",
     "relax.backend.register_patterns": ".relax.pattern_registry:register_patterns",
     "relax.DataflowBlockRewrite": ".builder.binding_rewrite:DataflowBlockRewrite",
+    "relax.call_inplace_packed": ".builder.op:call_inplace_packed",
     "relax.call_pure_packed": ".builder.op:call_pure_packed",
     "relax.call_tir_with_grad": ".builder.op:call_tir_with_grad",
     "relax.dpl.context": ".builder.dpl",

@@ -151,6 +151,25 @@ def call_pure_packed(
     return Call(op, [called, *_packed(args)], None, sinfo_args, ty_args=ty_args)
 
 
+def call_inplace_packed(
+    func: str | ExternFunc,
+    *args: Any,
+    inplace_indices: int | Sequence[int],
+    sinfo_args: Any = None,
+    ty_args: Any = None,
+) -> Expr:
+    """The call of a registered function that may change arguments, otherwise as `call_pure_packed`.
+
+    `inplace_indices` has the position of an argument for each result, which becomes it, or -1.
+    These arguments must not be used afterwards. Raises VerifyException where one is, and for
+    positions or types that do not fit.
+    """
+    called = ExternFunc(func) if isinstance(func, str) else func
+    attrs = {"inplace_indices": inplace_indices}
+    op = Op.get("relax.call_inplace_packed")
+    return Call(op, [called, *_packed(args)], attrs, sinfo_args, ty_args=ty_args)
+
+
 def _packed(args: Sequence[Any]) -> list[Any]:
     """Arguments of registered functions: strings and numbers are objects, and no tensors."""
     return [*map(_packed_argument, args)]

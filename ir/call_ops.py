@@ -174,7 +174,10 @@ def _assert(args: Sequence[Any], attrs: dict[str, Any], info: Any) -> Operation:
 def _pure_packed(args: Sequence[Any], attrs: dict[str, Any], info: Any) -> Operation:
     if not isinstance(args[0], ExternFunc) or info is None:
         raise ValueError("expected an external function, its arguments, and sinfo_args")
-    return relax.CallPurePackedOp(args[0].global_symbol, argument_values(args[1:]), info)
+    values, name = argument_values(args[1:]), args[0].global_symbol
+    places: int | Sequence[int] | None = attrs.get("inplace_indices")
+    positions = [places] if isinstance(places, int) else places
+    return relax.CallPurePackedOp(name, values, info, positions)
 
 
 def _print(args: Sequence[Any], attrs: dict[str, Any], info: Any) -> Operation:
@@ -201,6 +204,7 @@ def _call_kernel(args: Sequence[Any], attrs: dict[str, Any], info: Any) -> Opera
 _SPECIAL: dict[str, Callable[[Sequence[Any], dict[str, Any], Any], Operation]] = {
     "relax.assert_op": _assert,
     "relax.builtin.alloc_tensor": _alloc,
+    "relax.call_inplace_packed": _pure_packed,
     "relax.call_pure_packed": _pure_packed,
     "relax.print": _print,
     "relax.call_dps_packed": lambda args, attrs, info: kernel_call(args[0], args[1], info),

@@ -47,6 +47,8 @@ def called_by(op: Operation) -> Any:
             return view(op.callee)
         case relax.AssertOp():
             return Op.get("relax.assert_op")
+        case relax.CallPurePackedOp() if op.positions:
+            return Op.get("relax.call_inplace_packed")
         case _:
             return Op.get(op.name)
 

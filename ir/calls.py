@@ -63,7 +63,10 @@ class Call(Expr, shows=Operation):
             known = operation.attribute_values()
         elif isinstance(operation, relax.PrintOp | relax.AssertOp):
             known = {"format": operation.format.data}
-        elif isinstance(operation, relax.CallTIRInplaceOp):
+        elif (
+            isinstance(operation, relax.CallTIRInplaceOp | relax.CallPurePackedOp)
+            and operation.positions
+        ):
             known = {"inplace_indices": operation.positions}
         elif isinstance(operation, relax.CallTIROp) and operation.te_grad_name is not None:
             keywords = operation.te_grad_kwargs

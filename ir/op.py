@@ -13,6 +13,7 @@ SPECIAL = (
     "relax.call_dps_packed",
     "relax.assert_op",
     "relax.builtin.alloc_tensor",
+    "relax.call_inplace_packed",
     "relax.call_pure_packed",
     "relax.call_tir_inplace",
     "relax.loop",

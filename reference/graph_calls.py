@@ -112,7 +112,7 @@ def _call_dps_packed(graph: Graph, op: relax.CallDPSPackedOp) -> None:
 
 
 def _call_pure_packed(graph: Graph, op: PackedCall) -> None:
-    inputs, types = values_of(graph, op.args), tensors_in(op.result.type)
+    inputs, types = _given(graph, op), tensors_in(op.result.type)
     if not is_plain([], op.result.type):
         found = graph.session.call_registered(op.callee.data, inputs, ())
         graph.values[op.result] = returned(graph, op.callee.data, op.result.type, found)
@@ -123,6 +123,16 @@ def _call_pure_packed(graph: Graph, op: PackedCall) -> None:
     result = fresh(graph, op.result.type, op.result.name_hint or op.callee.data)
     graph.session.call_for_result(op.callee.data, inputs, flatten(result))
     graph.values[op.result] = result
+
+
+def _given(graph: Graph, op: PackedCall) -> Sequence[GraphValue]:
+    """The arguments of a call; those that it may change in place are copies, or the caller's."""
+    values = list(values_of(graph, op.args))
+    for position in op.positions if isinstance(op, relax.CallPurePackedOp) else ():
+        value = values[position]
+        if position != -1 and isinstance(value, Buffer) and not any(value is b for b in graph.own):
+            values[position] = value.copy()
+    return values
 
 
 def returned(graph: Graph, name: str, type_: Attribute, found: Any) -> GraphValue:

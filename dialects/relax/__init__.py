@@ -9,10 +9,10 @@ from .call import AllocTensorOp as AllocTensorOp
 from .call import CallDPSPackedOp as CallDPSPackedOp
 from .call import CallOp as CallOp
 from .call import CallPackedOp as CallPackedOp
-from .call import CallPurePackedOp as CallPurePackedOp
 from .call import CallTIROp as CallTIROp
 from .call import SymbolCallOp as SymbolCallOp
 from .call_inplace import CallTIRInplaceOp as CallTIRInplaceOp
+from .call_pure_packed import CallPurePackedOp as CallPurePackedOp
 from .closure import FuncType as FuncType
 from .closure import InvokeOp as InvokeOp
 from .closure import LocalFuncOp as LocalFuncOp

@@ -203,15 +203,3 @@ class AllocTensorOp(IRDLOperation):
 
     def verify_(self) -> None:
         verify_outputs(self.result.type, self.name)
-
-
-@irdl_op_definition
-class CallPurePackedOp(NamedCallOp):
-    """Call a registered function for its result.
-
-    Compiled functions need a tensor or a tuple of tensors of known shapes.
-    ``%y = relax.call_pure_packed "env.relu"(%x) : (…) -> …``; TVM's ``R.call_pure_packed``.
-    """
-
-    name = "relax.call_pure_packed"
-    traits = traits_def(Pure())

@@ -25,7 +25,7 @@ from .call import SymbolCallOp, verify_outputs
 from .closure import GraphFunctionOp
 from .func import DataflowOp, OutputOp
 from .tuple import Leaf, TupleGetItemOp, TupleOp, leaves
-from .types import TensorType, tensors_in
+from .types import tensors_in
 from .values import MatchCastOp
 
 
@@ -70,31 +70,7 @@ class CallTIRInplaceOp(SymbolCallOp):
 
     def verify_(self) -> None:
         verify_outputs(self.result.type, self.name)
-        outputs, inplace = tensors_in(self.result.type), [i for i in self.positions if i != -1]
-        if len(self.positions) != len(outputs):
-            raise VerifyException(
-                f"expected {len(outputs)} inplace indices, got {len(self.positions)}"
-            )
-        if len(set(inplace)) != len(inplace) or not inplace:
-            listed = ", ".join(map(str, self.positions))
-            raise VerifyException(f"expected distinct arguments to change, got {listed}")
-        for position, output in zip(self.positions, outputs, strict=True):
-            if position != -1:
-                self._verify_argument(position, output)
-
-    def _verify_argument(self, position: int, output: TensorType) -> None:
-        if not 0 <= position < len(self.args):
-            raise VerifyException(f"expected one of {len(self.args)} arguments, got {position}")
-        argument = self.args[position]
-        if argument.type != output:
-            raise VerifyException(
-                f"expected argument {position} to have the type of its output, {output}, "
-                f"got {argument.type}"
-            )
-        (tensor,) = leaves(argument)
-        count = sum(leaves(a).count(tensor) for a in self.args)
-        if count > 1 or comes_after(self, _users(tensor)):
-            raise VerifyException(f"expected argument {position} not to be used afterwards")
+        verify_places(self, self.args, self.positions, tensors_in(self.result.type))
 
     @classmethod
     def parse(cls, parser: Parser) -> CallTIRInplaceOp:
@@ -103,7 +79,7 @@ class CallTIRInplaceOp(SymbolCallOp):
             parser.Delimiter.PAREN, parser.parse_unresolved_operand
         )
         parser.parse_keyword("inplace")
-        indices = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parser.parse_integer)
+        indices = parse_places(parser)
         variables = None
         if parser.parse_optional_keyword("vars"):
             variables = expr_array(
@@ -124,13 +100,58 @@ class CallTIRInplaceOp(SymbolCallOp):
         printer.print_symbol_name(self.callee_name)
         with printer.in_parens():
             printer.print_list(self.args, printer.print_ssa_value)
-        printer.print_string(f" inplace [{', '.join(map(str, self.positions))}]")
+        printer.print_string(f" {places_text(self.positions)}")
         if self.tir_vars is not None:
             variables = ", ".join(str(e) for e in exprs_of(self.tir_vars))
             printer.print_string(f" vars [{variables}]")
         printer.print_string(" : ")
         types = [a.type for a in self.args]
         printer.print_attribute(FunctionType.from_lists(types, [self.result.type]))
+
+
+def parse_places(parser: Parser) -> list[int]:
+    """Parse the positions of arguments after the keyword: ``inplace [0, -1]``."""
+    return parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parser.parse_integer)
+
+
+def places_text(positions: Sequence[int]) -> str:
+    """The positions of arguments with the keyword."""
+    return f"inplace [{', '.join(map(str, positions))}]"
+
+
+def verify_places(
+    op: Operation, args: Sequence[SSAValue], positions: Sequence[int], outputs: Sequence[Attribute]
+) -> None:
+    """Raise VerifyException unless arguments may become these outputs of a call.
+
+    They are not used after it.
+    """
+    inplace = [i for i in positions if i != -1]
+    if len(positions) != len(outputs):
+        raise VerifyException(f"expected {len(outputs)} inplace indices, got {len(positions)}")
+    if len(set(inplace)) != len(inplace) or not inplace:
+        listed = ", ".join(map(str, positions))
+        raise VerifyException(f"expected distinct arguments to change, got {listed}")
+    for position, output in zip(positions, outputs, strict=True):
+        if position != -1:
+            _verify_argument(op, args, position, output)
+
+
+def _verify_argument(
+    op: Operation, args: Sequence[SSAValue], position: int, output: Attribute
+) -> None:
+    if not 0 <= position < len(args):
+        raise VerifyException(f"expected one of {len(args)} arguments, got {position}")
+    argument = args[position]
+    if argument.type != output:
+        raise VerifyException(
+            f"expected argument {position} to have the type of its output, {output}, "
+            f"got {argument.type}"
+        )
+    for tensor in leaves(argument):
+        count = sum(leaves(a).count(tensor) for a in args)
+        if count > 1 or comes_after(op, _users(tensor)):
+            raise VerifyException(f"expected argument {position} not to be used afterwards")
 
 
 def _users(tensor: Leaf) -> set[Operation]:

@@ -242,6 +242,28 @@ with builder.function("main", [x]):
     builder.emit_func_output(builder.emit(call))
 print(relax.build(builder.get())["main"](np.ones(2, "float32")))
 
+# %% relax.call_inplace_packed
+import numpy as np
+
+import xrelax as tvm
+from xrelax import relax
+
+
+def increment(x):
+    x.copyfrom(x.numpy() + 1)
+    return x
+
+
+tvm.register_func("increment", increment)
+x = relax.Var("x", relax.TensorStructInfo((2,), "float32"))
+builder = relax.BlockBuilder()
+with builder.function("main", [x]):
+    call = relax.call_inplace_packed("increment", x, inplace_indices=0, sinfo_args=x.struct_info)
+    builder.emit_func_output(builder.emit(call))
+array = np.ones(2, "float32")
+relax.build(builder.get())["main"](array)
+print(array)
+
 # %% relax.call_tir_inplace
 from xrelax import relax
 from xrelax.script import tir as T

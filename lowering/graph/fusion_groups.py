@@ -113,6 +113,8 @@ def _may_be_passed(op: Operation) -> bool:
     """
     if isinstance(op, relax.CallTIRInplaceOp | relax.CallOp | relax.LoopOp):
         return False
+    if isinstance(op, relax.CallPurePackedOp) and op.positions:
+        return False
     return isinstance(op, relax.MatchCastOp) or is_side_effect_free(op)
 
 

@@ -33,7 +33,7 @@ def remove_purity_checking(func: relax.FuncOp) -> None:
         if isinstance(op, relax.FuncOp | relax.LocalFuncOp) and is_pure_function:
             attrs = {} if op.attrs is None else dict(op.attrs.data)
             op.attrs = DictionaryAttr(attrs | {"relax.force_pure": IntegerAttr(1, i1)})
-        elif isinstance(op, relax.CallPurePackedOp) and func.impure is None:
+        elif isinstance(op, relax.CallPurePackedOp) and not op.positions and func.impure is None:
             call = relax.CallPackedOp(op.callee.data, op.args, op.result.type)
             Rewriter.replace_op(op, call)
 

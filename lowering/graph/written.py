@@ -1,7 +1,7 @@
 """Values of graph functions that calls may mutate.
 
 Passes may move, share or fold the computation of a tensor, since it is a value. That is wrong for
-a tensor that an impure call or `call_tir_inplace` gets: it needs memory of its own, and its readers
+a tensor that an impure call or one in place gets: it needs memory of its own, and its readers
 must stay before or after the call.
 """
 
@@ -47,7 +47,7 @@ def touches(op: Operation, written: Written) -> bool:
 
 def _written_by(op: Operation) -> Iterator[SSAValue]:
     match op:
-        case relax.CallTIRInplaceOp():
+        case relax.CallTIRInplaceOp() | relax.CallPurePackedOp():
             yield from (op.args[i] for i in op.positions if i != -1)
         case relax.CallKernelOp():
             yield from op.args

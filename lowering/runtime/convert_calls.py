@@ -160,14 +160,27 @@ class CallConverter(FunctionMemory):
         self.current.add_op(call)
 
     def convert_call_pure_packed(self, op: relax.CallPurePackedOp) -> None:
+        """What the function may change in place is a copy; a parameter gets its result."""
+        inputs = self.inputs_of(op, op.args)
+        changed = [len(self.inputs_of(op, op.args[:p])) for p in op.positions if p != -1]
+        own = list(inputs)
+        for number in changed:
+            new = rt.AllocOp(cast(tir.BufferType, inputs[number].type))
+            self.current.add_ops([new, rt.CopyOp(inputs[number], new.result)])
+            inputs[number] = new.result
         if is_for_effects(op):
-            self._call_for_effects(op)
+            self._call_for_effects(op, inputs)
         else:
-            self.call_for_result(op)
+            self.call_for_result(op, inputs)
+        results = {self.memory.get(leaf) for leaf in leaves(op.result)}
+        written = [n for n in changed if self.is_written(own[n]) and own[n] not in results]
+        self.current.add_ops([rt.CopyOp(inputs[n], own[n]) for n in written])
 
-    def call_for_result(self, op: relax.CallPurePackedOp | relax.CallPackedOp) -> None:
+    def call_for_result(
+        self, op: relax.CallPurePackedOp | relax.CallPackedOp, inputs: Sequence[SSAValue]
+    ) -> None:
         """Call a registered function, whose results are copied, or kept if they are unknown."""
-        inputs, given = self.inputs_of(op, op.args), leaves(op.result)
+        given = leaves(op.result)
         name, signature = op.callee.data, self.structure_of(op)
         text = self._cast_text(op) if name == VALUE_OF else None
         is_kept = op.result.first_use is None or self.kept.keys() & set(given)
@@ -202,18 +215,19 @@ class CallConverter(FunctionMemory):
 
     def convert_call_packed(self, op: relax.CallPackedOp) -> None:
         if op.result.first_use is not None and tensors_in(op.result.type):
-            self.call_for_result(op)
+            self.call_for_result(op, self.inputs_of(op, op.args))
             return
         if op.result.first_use is not None:
             raise Diagnostic(
                 f"expected the result of call_packed '{op.callee.data}' in {self.label} "
                 f"not to be used"
             )
-        self._call_for_effects(op)
+        self._call_for_effects(op, self.inputs_of(op, op.args))
 
-    def _call_for_effects(self, op: relax.CallPurePackedOp | relax.CallPackedOp) -> None:
-        inputs, signature = self.inputs_of(op, op.args), self.structure_of(op)
-        call = rt.CallPackedOp(op.callee.data, inputs, [], signature=signature)
+    def _call_for_effects(
+        self, op: relax.CallPurePackedOp | relax.CallPackedOp, inputs: Sequence[SSAValue]
+    ) -> None:
+        call = rt.CallPackedOp(op.callee.data, inputs, [], signature=self.structure_of(op))
         call.location = op.location
         self.current.add_op(call)
 

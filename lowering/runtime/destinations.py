@@ -72,11 +72,11 @@ def _is_in(op: Operation, block: Block) -> bool:
 
 
 def in_place_of(leaf: Leaf) -> Leaf:
-    """The tensor whose memory calls of PrimFuncs have updated in place to compute this one."""
-    owner = leaf[0].owner
-    while isinstance(owner, relax.CallTIRInplaceOp) and owner.positions[leaf[1]] != -1:
-        leaf = leaves(owner.args[owner.positions[leaf[1]]])[0]
-        owner = leaf[0].owner
+    """The tensor whose memory calls have updated in place to compute this one."""
+    while isinstance(owner := leaf[0].owner, relax.CallTIRInplaceOp | relax.CallPurePackedOp):
+        if not owner.positions or owner.positions[leaf[1]] == -1:
+            break
+        (leaf,) = leaves(owner.args[owner.positions[leaf[1]]])
     return leaf
 
 

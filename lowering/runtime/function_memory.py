@@ -202,13 +202,14 @@ def read_sizes(func: relax.FuncOp) -> dict[str, IntExpr]:
 
 
 def written_parameters(func: relax.FuncOp, calls: Mapping[Operation, CallFacts]) -> set[Leaf]:
-    """The tensors of parameters that calls of kernels change in place."""
+    """The tensors of parameters that calls change in place."""
     changed = {
-        leaves(op.args[position])[0]
+        leaf
         for op in func.walk()
-        if isinstance(op, relax.CallTIRInplaceOp)
+        if isinstance(op, relax.CallTIRInplaceOp | relax.CallPurePackedOp)
         for position in op.positions
         if position != -1
+        for leaf in leaves(op.args[position])
     }
     for op, facts in calls.items():
         if isinstance(op, relax.CallKernelOp):

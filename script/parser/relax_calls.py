@@ -48,6 +48,7 @@ class CallParser:
             "R.call_tir_with_grad": dps.call_tir_with_grad,
             "R.call_dps_packed": dps.call_dps_packed,
             "R.assert_op": effects.assert_op,
+            "R.call_inplace_packed": effects.call_inplace_packed,
             "R.call_packed": effects.call_packed,
             "R.call_pure_packed": effects.call_pure_packed,
             "R.call_py_func": effects.call_py_func,

@@ -99,21 +99,24 @@ class DPSCallParser:
         callee, is_sibling = self.callee(node, given.get("func"))
         if not is_sibling:
             raise self.function.error(node, f"expected a PrimFunc of the module, got '{callee}'")
-        if "inplace_indices" not in given:
-            raise self.function.error(node, "expected inplace_indices, got none")
-        found = self.exprs.eval(given["inplace_indices"])
-        is_one = not isinstance(found, list | tuple)
-        indices = [found] if is_one else list(cast("Sequence[Any]", found))
-        positions = [i for i in indices if isinstance(i, int)]
-        if len(positions) != len(indices):
-            raise self.function.error(
-                given["inplace_indices"], "expected integers as inplace_indices"
-            )
+        positions = self.positions(node, given.get("inplace_indices"))
         args = [self.argument(n, "float32") for n in self.listed(given.get("args"))]
         type_ = self._out_type(node, given)
         variables = self._tir_vars(given.get("tir_vars"))
         op = relax.CallTIRInplaceOp(callee, args, positions, type_, variables)
         return self.function.emit(op, node)
+
+    def positions(self, node: ast.Call, given: ast.expr | None) -> list[int]:
+        """The positions of arguments that become results: a list, or the only one."""
+        if given is None:
+            raise self.function.error(node, "expected inplace_indices, got none")
+        found = self.exprs.eval(given)
+        is_one = not isinstance(found, list | tuple)
+        indices = [found] if is_one else list(cast("Sequence[Any]", found))
+        positions = [i for i in indices if isinstance(i, int)]
+        if len(positions) != len(indices):
+            raise self.function.error(given, "expected integers as inplace_indices")
+        return positions
 
     def call_dps_packed(self, node: ast.Call) -> SSAValue:
         """``R.call_dps_packed("f", (x,), out_sinfo=…)``, with a name or a string."""

@@ -29,10 +29,20 @@ class PackedCallParser:
 
     def call_pure_packed(self, node: ast.Call) -> SSAValue:
         """``R.call_pure_packed("f", x, sinfo_args=…)``, for its result."""
+        return self._pure(node, None)
+
+    def call_inplace_packed(self, node: ast.Call) -> SSAValue:
+        """``R.call_inplace_packed("f", x, inplace_indices=[0], sinfo_args=…)``."""
+        given = [k for k in node.keywords if k.arg == "inplace_indices"]
+        positions = self.dps.positions(node, given[0].value if given else None)
+        rest = [k for k in node.keywords if k not in given]
+        return self._pure(ast.copy_location(ast.Call(node.func, node.args, rest), node), positions)
+
+    def _pure(self, node: ast.Call, positions: list[int] | None) -> SSAValue:
         callee, args, type_ = self._packed(node)
         if type_ is None:
             raise self.function.error(node, "expected the type of the result as sinfo_args")
-        return self.function.emit(relax.CallPurePackedOp(callee, args, type_), node)
+        return self.function.emit(relax.CallPurePackedOp(callee, args, type_, positions), node)
 
     def null_value(self, node: ast.Call) -> SSAValue:
         """``R.null_value()``, an object that stands for nothing."""

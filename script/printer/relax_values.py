@@ -240,11 +240,15 @@ class ValueTexts:
         type_ = op.result.type
         is_given = isinstance(op, CallPurePackedOp) or not isinstance(type_, ObjectType)
         types = f"({self.types.text(type_)},)" if is_given else None
+        function, inplace = f"R.{op.name.removeprefix('relax.')}", None
+        if isinstance(op, CallPurePackedOp) and op.positions:
+            function, inplace = "R.call_inplace_packed", f"[{', '.join(map(str, op.positions))}]"
         arguments = map(self.value, op.args)
         return call_text(
-            f"R.{op.name.removeprefix('relax.')}",
+            function,
             quote(op.callee.data),
             *arguments,
+            inplace_indices=inplace,
             sinfo_args=types,
         )
 

@@ -45,6 +45,11 @@ def test_every_operator_has_a_function(name):
         (lambda: relax.op.shape_of(x), "R.shape_of(x)"),
         (lambda: relax.op.call_packed("f", x), 'R.call_packed("f", x)'),
         (
+            lambda: relax.op.call_inplace_packed("f", x, inplace_indices=0, ty_args=x.ty),
+            'R.call_inplace_packed("f", x, inplace_indices=[0], '
+            'sinfo_args=(R.Tensor((2, 3), dtype="float32"),))',
+        ),
+        (
             lambda: relax.op.call_tir_inplace(
                 tvm.ir.GlobalVar("f"), [x], 0, R.Tensor((2, 3), "float32")
             ),

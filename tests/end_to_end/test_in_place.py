@@ -4,6 +4,8 @@ Most programs go through TVMScript and back, and are compiled with every pass ch
 reference evaluator.
 """
 
+import re
+
 import numpy as np
 import pytest
 
@@ -97,10 +99,24 @@ class M:
 """
 
 
+def twice(array):
+    """What the kernel does, as a registered function."""
+    array.copyfrom(array.numpy() * np.float32(2))
+    return array
+
+
+CALL = r"call_tir_inplace\(cls.twice, \((\w+),\), \[0\], (R.Tensor\(.*\))\)"
+BY_NAME = re.sub(
+    CALL, r'call_inplace_packed("tests.twice", \1, inplace_indices=[0], sinfo_args=\2)', IN_PLACE
+)
+
+
+@pytest.mark.parametrize("program", [IN_PLACE, BY_NAME], ids=["kernel", "registered"])
 @pytest.mark.parametrize("check", [False, True])
-def test_users_find_what_calls_change_in_place(check):
+def test_users_find_what_calls_change_in_place(program, check):
     """In their arrays; views, constants and what callees get in the graph keep their values."""
-    built = tvm.build(from_source(IN_PLACE), check=check)
+    tvm.register_func("tests.twice", twice, override=True)
+    built = tvm.build(from_source(program), check=check)
     x, p0, p1 = np.ones((3, 4), "float32")
     for scale in (1, 4):
         v, u, b, c, k, s = (t.numpy() for t in built["main"](x, (p0, p1)))
@@ -119,9 +135,11 @@ def test_users_find_what_calls_change_in_place(check):
         built["sub"](strided[:4])
 
 
+@pytest.mark.parametrize("program", [IN_PLACE, BY_NAME], ids=["kernel", "registered"])
 @pytest.mark.parametrize("check", [False, True])
-def test_results_that_are_computed_in_place_are_the_arguments(check):
-    vm = tvm.relax.VirtualMachine(tvm.build(from_source(IN_PLACE), check=check))
+def test_results_that_are_computed_in_place_are_the_arguments(program, check):
+    tvm.register_func("tests.twice", twice, override=True)
+    vm = tvm.relax.VirtualMachine(tvm.build(from_source(program), check=check))
     x, y = (tvm.nd.array(np.full(4, v, "float32")) for v in (1, 3))
     assert vm["sub"](x) is x and (x.numpy() == 2).all()
     vm.set_input("main", x, (y, y := tvm.nd.array(y.numpy())))
@@ -132,6 +150,36 @@ def test_results_that_are_computed_in_place_are_the_arguments(check):
     assert found == [4, 8, 6, 2, 16]
     strided = np.ones(8, "float32")[::2]
     assert np.shares_memory(vm["sub"](strided).view(), strided)
+
+
+PACKED = """
+    @R.function
+    def main(x: R.Tensor((4,), "float32"), y: R.Tensor((4,), "float32")):
+        with R.dataflow():
+            a = R.add(x, y)
+            b = R.call_inplace_packed(
+                "tests.both", x, y, inplace_indices=[0, -1],
+                sinfo_args=(R.Tensor((4,), "float32"), R.Tensor((4,), "float32")))
+            c = R.add(b[0], a)
+            R.output(b, c)
+        return (c, b)
+"""
+
+
+def test_registered_functions_change_what_kernels_have_read(build, names):
+    """A kernel that is fused with what follows such a call still runs before it."""
+
+    def both(x, y):
+        new = x.numpy() * y.numpy()
+        x.copyfrom(x.numpy() + np.float32(10))
+        return x, new
+
+    tvm.register_func("tests.both", both, override=True)
+    x, y = np.arange(8, dtype="float32").reshape(2, 4)
+    was = x.copy()
+    c, (b0, b1) = build(PACKED)(x, y)
+    for got, wanted in ((c, 2 * was + y + 10), (b0, was + 10), (b1, was * y), (x, was + 10)):
+        np.testing.assert_array_equal(got, wanted)
 
 
 def test_tensors_that_calls_write_have_memory_of_their_own(build, names):

@@ -223,6 +223,8 @@ relax.func impure @run_time(%c: !relax.tensor<[], i1>, %x: !relax.tensor<[n], f3
   %y = relax.call_pure_packed "env.f"(%x) : (!relax.tensor<[n], f32>) -> !relax.tensor<[n], f32>
   // CHECK: %o = relax.call_pure_packed "vm.builtin.null_value"() : () -> !relax.object
   %o = relax.call_pure_packed "vm.builtin.null_value"() : () -> !relax.object
+  // CHECK: %p = relax.call_pure_packed "env.f"(%o, %x) inplace [0, -1] : (!relax.object, !relax.tensor<[n], f32>) -> tuple<!relax.object, !relax.tensor<[n], f32>>
+  %p = relax.call_pure_packed "env.f"(%o, %x) inplace [0, -1] : (!relax.object, !relax.tensor<[n], f32>) -> tuple<!relax.object, !relax.tensor<[n], f32>>
   // CHECK: %z = relax.call_tir_inplace @f(%x, %y) inplace [-1, 1] vars [n + 1] : (!relax.tensor<[n], f32>, !relax.tensor<[n], f32>) -> tuple<!relax.tensor<[n], f32>, !relax.tensor<[n], f32>>
   %z = relax.call_tir_inplace @f(%x, %y) inplace [-1, 1] vars [1 + n] : (!relax.tensor<[n], f32>, !relax.tensor<[n], f32>) -> tuple<!relax.tensor<[n], f32>, !relax.tensor<[n], f32>>
   relax.return %x : !relax.tensor<[n], f32>

@@ -607,6 +607,22 @@ relax.func @main(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
 
 // -----
 
+// CHECK: expected argument 0 not to be used afterwards
+relax.func @packed_used(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
+  %0 = relax.call_pure_packed "f"(%x) inplace [0] : (!relax.tensor<[n], f32>) -> !relax.tensor<[n], f32>
+  relax.return %x : !relax.tensor<[n], f32>
+}
+
+// -----
+
+// CHECK: expected results in place to be no tuples, got tuple<>
+relax.func @packed_tuple(%x: tuple<>) -> tuple<tuple<>> {
+  %0 = relax.call_pure_packed "f"(%x) inplace [0] : (tuple<>) -> tuple<tuple<>>
+  relax.return %0 : tuple<tuple<>>
+}
+
+// -----
+
 // CHECK: expected one of 1 arguments, got 1
 relax.func @main(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
   %0 = relax.call_tir_inplace @f(%x) inplace [1] : (!relax.tensor<[n], f32>) -> !relax.tensor<[n], f32>
