@@ -25,7 +25,7 @@ from .relax_loops import LoopParser
 from .relax_macros import MacroCallParser
 from .relax_memory import MemoryCallParser
 from .relax_packed import PackedCallParser
-from .relax_reader import RelaxReader
+from .relax_reader import ExternName, RelaxReader
 from .relax_shapes import ShapeCallParser
 from .scope import FunctionName
 
@@ -40,7 +40,7 @@ class CallParser:
         self.dps = dps = DPSCallParser(function)
         self.shapes = shapes = ShapeCallParser(function)
         self.number = shapes.number
-        effects = PackedCallParser(function, dps)
+        self.packed = effects = PackedCallParser(function, dps)
         self.closures = ClosureParser(function, dps)
         self._handlers: dict[str, Callable[[ast.Call], SSAValue]] = {
             "R.call_tir": dps.call_tir,
@@ -92,6 +92,9 @@ class CallParser:
         sibling = self._sibling(node.func)
         if sibling is not None:
             return self._call_function(node, sibling)
+        if self._is_external(node.func):
+            call = ast.Call(node.func, [node.func, *node.args], node.keywords)
+            return self.packed.call_packed(ast.copy_location(call, node))
         outside = self._outside(node.func)
         if outside is not None and not node.keywords:
             args = [self.function.value(a) for a in node.args]
@@ -142,6 +145,12 @@ class CallParser:
                 return str(alias)
             return None if self.function.signature_of(node.id) is None else node.id
         return None
+
+    def _is_external(self, node: ast.expr) -> bool:
+        """Whether what is called is ``R.ExternFunc("f")``, also under a name."""
+        if isinstance(node, ast.Name):
+            return isinstance(self.function.bound(node.id), ExternName)
+        return isinstance(node, ast.Call) and self.function.path(node) == "R.ExternFunc"
 
     def _outside(self, node: ast.expr) -> GlobalVar | None:
         """The function of another module that a name of Python stands for."""

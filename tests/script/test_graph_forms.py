@@ -73,6 +73,8 @@ def main(n: R.Prim("int64"), x: R.Tensor(["n"], "float32"), t: R.Tensor, c: R.Te
     else:
         R.print(x, format="no {}")
     f = R.ExternFunc("f")
+    f(x, 3)
+    R.ExternFunc("g")(x, 0.5)
     y = R.call_dps_packed(f, (x,), out_ty=R.Tensor((n,), "float32"))
     z: R.Tensor((n,), "float32") = R.add(t, t)
     w = R.zeros(R.shape([n]), "float32")
@@ -88,8 +90,10 @@ def test_forms_print_and_parse():
     for part in (
         'def main(n: R.Prim("int64"), x: R.Tensor(("n",), dtype="float32")',
         'gv: R.Tuple = R.print(x, format=R.str("yes {}"))',
+        'R.call_packed("f", x, gv1)',
+        'R.call_packed("g", x, gv2)',
         'R.call_dps_packed("f", (x,)',
-        'z: R.Tensor((n,), dtype="float32") = R.match_cast(gv1, ',
+        'z: R.Tensor((n,), dtype="float32") = R.match_cast(gv3, ',
         "R.output(lv)",
     ):
         assert part in text
