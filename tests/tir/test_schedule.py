@@ -46,8 +46,10 @@ def test_only_scheduled_functions_are_marked():
 
 def test_which_function_blocks_are_looked_for_in():
     sch = Schedule(from_source(MODULE))
-    with pytest.raises(ScheduleError, match="func_name to be one of first, second, got none"):
+    unknown = r"expected func_name \(first, second\).* know which function to be working on"
+    with pytest.raises(ValueError, match=unknown) as error:
         sch.get_block("S")
+    assert isinstance(error.value, ScheduleError)
     with pytest.raises(
         ScheduleError, match=re.escape("PrimFunc of the module (first, second), got 'third'")
     ):

@@ -230,6 +230,6 @@ class Primitives:
         message = f"'{kind.method}' does not apply (not rendered)"
         if self.error_render_level == "detail":
             message = f"{kind.method}: {error.message}"
-        new = ScheduleError(message)
+        new = type(error)(message)
         new.filename, new.line, new.column = error.filename, error.line, error.column
         return new

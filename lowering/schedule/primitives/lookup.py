@@ -21,7 +21,7 @@ from .base import Primitives
 from .instructions import primitive
 from .random_variables import BlockRV, LoopRV, RandomVariable
 from .sampled import expression_in
-from .state import StmtSRef
+from .state import StmtSRef, UnknownFunctionError
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -44,7 +44,7 @@ class LookupPrimitives(Primitives):
 
         The function is `func_name`; by default, that of `work_on`, the only one, or "main".
         ``"root"`` is the block around the function's loops. Raises ScheduleError if there is no
-        such block, or several.
+        such block, or several, and for several functions one that is a ValueError too.
         """
         func_name = func_name or self._default_function()
         self.record(func_name=func_name)
@@ -70,7 +70,10 @@ class LookupPrimitives(Primitives):
             return names[0]
         if "main" in names:
             return "main"
-        raise ScheduleError(f"expected func_name to be one of {', '.join(names)}, got none")
+        raise UnknownFunctionError(
+            f"expected func_name ({', '.join(names)}), or work_on before it: the schedule does not "
+            "know which function to be working on"
+        )
 
     @primitive(is_pure=True)
     def get_loops(self, block: BlockRV | str) -> list[LoopRV]:

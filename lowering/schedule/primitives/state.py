@@ -26,6 +26,10 @@ class UnknownVariableError(ScheduleError, IndexError):
     """A variable that no block, loop or number of the schedule has; in TVM an IndexError."""
 
 
+class UnknownFunctionError(ScheduleError, ValueError):
+    """A lookup in one of several functions, of which none is chosen; in TVM a ValueError."""
+
+
 class ScheduleDebugMask(IntFlag):
     """What TVM verifies after each primitive; here any of it lets the module be verified."""
 
