@@ -80,6 +80,12 @@ class arith:
         from .te.analyzer import Analyzer as Analyzer
 
 class contrib:
+    class tvmjs:
+        from .runtime.tensor_cache import dump_tensor_cache as dump_ndarray_cache
+        from .runtime.tensor_cache import dump_tensor_cache as dump_tensor_cache
+        from .runtime.tensor_cache import load_tensor_cache as load_ndarray_cache
+        from .runtime.tensor_cache import load_tensor_cache as load_tensor_cache
+
     class utils:
         from .runtime.temporary import TempDirectory as TempDirectory
         from .runtime.temporary import tempdir as tempdir

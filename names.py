@@ -133,6 +133,11 @@ NAMES: dict[str, str] = {
     "ir": ".ir",
     "relax": ".relax",
     "runtime": ".runtime",
+    **{
+        f"contrib.tvmjs.{verb}_{what}_cache": f".runtime.tensor_cache:{verb}_tensor_cache"
+        for verb in ("dump", "load")
+        for what in ("tensor", "ndarray")
+    },
     **{f"{name}.utils.TempDirectory": ".runtime.temporary:TempDirectory" for name in _UTILITIES},
     **{f"{name}.utils.tempdir": ".runtime.temporary:tempdir" for name in _UTILITIES},
     "rpc.LocalSession": ".runtime.rpc:LocalSession",

@@ -41,6 +41,10 @@ class Device:
         """Whether tensors and functions can be on the device: it is the CPU."""
         return self.device_type == CPU_TYPE
 
+    def dlpack_device_type(self) -> int:
+        """The number of the device type in DLPack."""
+        return self.device_type
+
     def sync(self) -> None:
         """Wait for the device; a no-op, since calls on the CPU are synchronous."""
 

@@ -268,6 +268,19 @@ import xrelax as tvm
 saved = tvm.runtime.save_param_dict({"weight": np.ones((2, 3), "float32")})
 print(len(saved), tvm.runtime.load_param_dict(saved)["weight"])
 
+# %% contrib.tvmjs.dump_tensor_cache contrib.tvmjs.load_tensor_cache
+import numpy as np
+
+import xrelax as tvm
+from xrelax.contrib import tvmjs
+
+with tvm.support.utils.tempdir() as folder:
+    tvmjs.dump_tensor_cache(
+        {"weight": np.ones((2, 3), "float32")}, folder.path, "raw", {"layers": 1}
+    )
+    params, metadata = tvmjs.load_tensor_cache(folder.path, tvm.cpu())
+print(params["weight"], metadata)
+
 # %% runtime.save_param_dict_to_file runtime.load_param_dict_from_file
 import numpy as np
 
