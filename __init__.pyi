@@ -9,7 +9,6 @@ from . import script as script
 from . import te as te
 from . import testing as testing
 from . import tir as tir
-from .dialects.diagnostics import TVMError as TVMError
 from .driver import build as build
 from .importers.compile import compile as compile
 from .inspection import stages as stages
@@ -32,6 +31,7 @@ from .runtime.device import opencl as opencl
 from .runtime.device import rocm as rocm
 from .runtime.device import vulkan as vulkan
 from .runtime.device import webgpu as webgpu
+from .runtime.errors import TVMError as TVMError
 from .te import topi as topi
 
 __version__: str
@@ -92,8 +92,8 @@ class contrib:
 
 class error:
     from .dialects.diagnostics import OpError as OpError
-    from .dialects.diagnostics import TVMError as InternalError
-    from .dialects.diagnostics import TVMError as TVMError
+    from .runtime.errors import TVMError as InternalError
+    from .runtime.errors import TVMError as TVMError
     from .script.errors import ScriptError as DiagnosticError
 
 class ffi:

@@ -10,15 +10,13 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.traits import IsolatedFromAbove
 from xdsl.utils.exceptions import DiagnosticException, VerifyException
 
+from ..runtime.errors import TVMError
+
 
 def suggestion(name: str, known: Iterable[str]) -> str:
     """``, did you mean 'grid'?`` if a known name is similar, else the empty string."""
     close = get_close_matches(name, known, 1)
     return f", did you mean '{close[0]}'?" if close else ""
-
-
-class TVMError(RuntimeError):
-    """The base of the errors that only this package raises; TVM's ``tvm.error.TVMError``."""
 
 
 class OpError(TVMError, TypeError, ValueError):

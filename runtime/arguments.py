@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, NoReturn, cast
 import numpy as np
 
 from .dtype import dtype_info
+from .errors import ArgumentError
 from .layout import Layout
 from .signature import Dim, FunctionSpec, ParamSpec, dim_text, evaluate_dim, shape_text
 from .structure import Size
@@ -60,7 +61,7 @@ def make_plan(spec: FunctionSpec, layouts: Sequence[Layout], sizes: Sequence[Siz
 def check_static(param: ParamSpec, layout: Layout) -> None:
     """Check the dtype, the rank and the dims that are numbers."""
     if layout.dtype != param.dtype:
-        raise TypeError(
+        raise ArgumentError(
             f"expected argument '{param.name}' to have dtype {param.dtype}, got {layout.dtype}"
         )
     if len(layout.shape) != len(param.shape) or any(
@@ -71,7 +72,7 @@ def check_static(param: ParamSpec, layout: Layout) -> None:
 
 
 def _shape_error(param: ParamSpec, expected: str, layout: Layout) -> NoReturn:
-    raise ValueError(
+    raise ArgumentError(
         f"expected argument '{param.name}' to have shape {expected}, got {layout.shape}"
     )
 

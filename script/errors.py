@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from xdsl.dialects.builtin import FileLineColLoc, IntAttr, StringAttr
 
-from ..dialects.diagnostics import TVMError
+from ..runtime.errors import TVMError
 from ..runtime.warning import XRelaxWarning
 
 

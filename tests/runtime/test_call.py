@@ -8,6 +8,7 @@ import weakref
 import numpy as np
 import pytest
 
+from xrelax.runtime.errors import TVMError
 from xrelax.runtime.signature import FunctionSpec, ParamSpec, TensorSpec
 from xrelax.runtime.tensor import Tensor, array
 
@@ -145,6 +146,13 @@ def test_wrong_arguments_are_named(build, params, change, error, message):
             main(*change(params))
         assert str(caught.value) == message
         assert main(*params).shape == (1, 10)
+
+
+@pytest.mark.parametrize("kind", [TypeError, ValueError, RuntimeError, TVMError])
+@pytest.mark.parametrize("other", [np.ones((1, 784), "int32"), np.ones((2, 784), "float32")])
+def test_another_dtype_or_shape_is_an_error_of_each_kind_of_tvm(build, params, other, kind):
+    with pytest.raises(kind, match="expected argument 'x' to have"):
+        build((MLP, mlp))["main"](*replaced(params, 0, other))
 
 
 def test_wrong_names_of_arguments(build, params):
