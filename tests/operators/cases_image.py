@@ -78,7 +78,7 @@ def any_resize(rank: int):
             "size": tuple(d.integer(1, 9) for _ in range(rank)),
             "method": d.pick(("nearest_neighbor", "linear", "cubic")),
             "coordinate_transformation_mode": mode,
-            "rounding_method": d.pick(("round", "floor", "ceil", "round_prefer_floor")),
+            "rounding_method": d.pick(("round", "floor", "ceil", "round_prefer_floor", "")),
             "cubic_exclude": d.chance(40),
             "antialias": d.chance(30),
         }

@@ -16,6 +16,9 @@ TRANSFORMATIONS = (
     "half_pixel_symmetric",
 )
 ROUNDINGS = ("round", "floor", "ceil", "round_prefer_floor", "round_prefer_ceil")
+OF_MODE = ""
+"""The rounding "floor", but "round" for aligned corners."""
+
 METHODS = ("nearest_neighbor", "linear", "cubic")
 
 Choose = Callable[[Any, Any, Any], Any]

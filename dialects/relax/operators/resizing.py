@@ -25,7 +25,7 @@ from .inference import divides, require_dtype, require_rank
 from .language import TensorLanguage
 from .layouts import AnyLayouts, Layout
 from .resize_axes import ResizedDim
-from .resize_options import METHODS, ROUNDINGS, TRANSFORMATIONS, Resizing
+from .resize_options import METHODS, OF_MODE, ROUNDINGS, TRANSFORMATIONS, Resizing
 from .windows import all_of, expressions, in_order
 
 MOST_TAPS = 8
@@ -41,16 +41,12 @@ class ResizeOp(UnaryOp, ABC):
     in units of the dims, and gives `extrapolation_value` outside of the data. With `antialias`, the
     weights of a smaller result are stretched; with `cubic_exclude`, elements outside of the data
     have none, by default they are those of the edge. The result is computed at least in float32.
+    A `rounding_method` of "" is "floor", but "round" for aligned corners.
     """
 
     SPATIAL: ClassVar[str]
     """The letters of the spatial dims."""
 
-    method = opt_prop_def(Text(default="linear", choices=METHODS))
-    coordinate_transformation_mode = opt_prop_def(
-        Text(default="half_pixel", choices=TRANSFORMATIONS)
-    )
-    rounding_method = opt_prop_def(Text(default="round", choices=ROUNDINGS))
     cubic_alpha = opt_prop_def(Number(default=-0.75))
     cubic_exclude = opt_prop_def(Bool(default=False))
     extrapolation_value = opt_prop_def(Number(default=0.0))
@@ -145,10 +141,13 @@ class ResizeOp(UnaryOp, ABC):
 
 
 def _resizing(attributes: dict[str, Any]) -> Resizing:
+    mode, rounding = attributes["coordinate_transformation_mode"], attributes["rounding_method"]
+    if rounding == OF_MODE:
+        rounding = "round" if mode == "align_corners" else "floor"
     return Resizing(
         attributes["method"],
-        attributes["coordinate_transformation_mode"],
-        attributes["rounding_method"],
+        mode,
+        rounding,
         attributes["cubic_alpha"],
         bool(attributes["cubic_exclude"]),
         attributes["antialias"],
@@ -254,22 +253,43 @@ class ThreeDimRegion:
     layout = opt_prop_def(Layout(default="NCDHW", choices=("NCDHW", "NDHWC")))
 
 
+class Coordinates:
+    """The attributes after these: how elements are chosen."""
+
+    method = opt_prop_def(Text(default="linear", choices=METHODS))
+    coordinate_transformation_mode = opt_prop_def(
+        Text(default="half_pixel", choices=TRANSFORMATIONS)
+    )
+
+
+class Rounding:
+    """How the coordinates of the nearest element are rounded."""
+
+    rounding_method = opt_prop_def(Text(default="round", choices=(*ROUNDINGS, OF_MODE)))
+
+
+class RoundingOfMode:
+    """How they are rounded, with the default that TVM has for three dims."""
+
+    rounding_method = opt_prop_def(Text(default=OF_MODE, choices=(*ROUNDINGS, OF_MODE)))
+
+
 @irdl_op_definition
-class Resize1dOp(AnyLayouts, OneDimRegion, ResizeOp):
+class Resize1dOp(AnyLayouts, OneDimRegion, Coordinates, Rounding, ResizeOp):
     """Interpolate one spatial dim to `size`; `torch.nn.functional.interpolate`, ONNX Resize."""
 
     name = "relax.image.resize1d"
 
 
 @irdl_op_definition
-class Resize2dOp(AnyLayouts, TwoDimRegion, ResizeOp):
+class Resize2dOp(AnyLayouts, TwoDimRegion, Coordinates, Rounding, ResizeOp):
     """Interpolate two spatial dims to `size`; `torch.nn.functional.interpolate`, ONNX Resize."""
 
     name = "relax.image.resize2d"
 
 
 @irdl_op_definition
-class Resize3dOp(AnyLayouts, ThreeDimRegion, ResizeOp):
+class Resize3dOp(AnyLayouts, ThreeDimRegion, Coordinates, RoundingOfMode, ResizeOp):
     """Interpolate three spatial dims to `size`; `torch.nn.functional.interpolate`."""
 
     name = "relax.image.resize3d"
