@@ -76,6 +76,12 @@ CORE = {
                ["median"]),
     "nearest": (lambda x: (F.interpolate(x, scale_factor=3.0), F.interpolate(x, (5, 8))), [IMAGE],
                 ["image.resize2d", "image.resize2d"]),
+    "parts of sizes": (lambda x: F.interpolate(x, (1, 2)), [IMAGE], ["image.resize2d"]),
+    "max_pool2d": (lambda x: F.max_pool2d(x, 2), [IMAGE], ["nn.max_pool2d", "zeros_like"]),
+    "max_pool3d": (lambda x: F.max_pool3d(x, (2, 1, 3)), [IMAGE[None]],
+                   ["nn.max_pool3d", "zeros_like"]),
+    "max_pool2d with positions": (lambda x: F.max_pool2d(x, 2, return_indices=True), [IMAGE],
+                                  ["nn.max_pool2d_with_indices"]),
     "antialiased": (lambda x: F.interpolate(x, (4, 7), mode="bilinear", antialias=True), [IMAGE],
                     ["image.resize2d"]),
 }  # fmt: skip
@@ -148,6 +154,18 @@ def test_operators_of_layers(name: str):
     mod = frontend.from_exported_program(program, run_ep_decomposition=False)
     assert body(mod) == expected
     assert_equal(relax.build(mod)["main"](*inputs), function(*inputs))
+
+
+@pytest.mark.parametrize("factor, has_scales", [(2.0, False), (1.5, False), (1.3, True)])
+def test_exact_factors_are_those_of_the_sizes(factor: float, has_scales: bool):
+    def function(x: Any) -> Any:
+        return F.interpolate(x, scale_factor=factor, mode="bilinear")
+
+    image = torch.randn(1, 2, 6, 4)
+    mod = frontend.from_exported_program(torch.export.export(Model(function), (image,)))
+    (resized,) = (op for op in mod.op.walk() if op.name == "relax.image.resize2d")
+    assert ("scales" in resized.properties) == has_scales
+    assert_equal(relax.build(mod)["main"](image), function(image))
 
 
 @pytest.mark.parametrize("options", [{"label_smoothing": 0.25}, {"reduction": "sum"}])

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
+from ....dialects import relax
 from ...emitter import Value, dims_of, dtype_of
 from ..context import Context
 from ..registry import converts_as_tvm
@@ -13,6 +14,7 @@ from .arithmetic import multiply
 from .manipulation import pixel_shuffle, squeeze
 from .normalization import instance_norm, normalized_over
 from .resizing import FLOOR, resize
+from .windows import max_pool
 
 
 @converts_as_tvm("aten.linear.default")
@@ -61,9 +63,11 @@ def nearest(ctx: Context, x: Value, size: Any, *factors: Any) -> Value:
     pairs = zip(dims_of(x)[2:], ctx.dims[2:], strict=True)
     sizes = [(own.constant, new.constant) for own, new in pairs]
     ratios = [new // own for own, new in sizes if own and new and new % own == 0]
-    if len(ratios) != 2 or any(f not in (None, r) for f, r in zip(factors, ratios, strict=False)):
-        return resize(ctx, x, factors, method="nearest_neighbor", **FLOOR)
-    return ctx.op("image.resize2d", x, size=ctx.dims[2:], method="nearest_neighbor")
+    if len(ratios) == 2 and all(f in (None, r) for f, r in zip(factors, ratios, strict=False)):
+        return ctx.op("image.resize2d", x, size=ctx.dims[2:], method="nearest_neighbor")
+    are_parts = all(own and new and own % new == 0 for own, new in sizes)
+    options = {**FLOOR, "rounding_method": None} if are_parts and not factors else FLOOR
+    return resize(ctx, x, factors, method="nearest_neighbor", **options)  # of parts none rounds
 
 
 @converts_as_tvm("aten.meshgrid.default", "aten.meshgrid.indexing")
@@ -116,3 +120,22 @@ def norm_by_own_statistics(
     """Each channel normalized over the batch; its statistics must be unused."""
     axes = [a for a in range(len(dims_of(x))) if a != 1]
     return normalized_over(ctx, x, weight, bias, axes, eps), None, None
+
+
+def _max_pool_of_pair(spatial: int) -> Callable[..., tuple[Value, Value | None]]:
+    """The converter of max pools with positions: without them if nothing reads them."""
+
+    def convert(ctx: Context, x: Value, *given: Any, **named: Any) -> tuple[Value, Value | None]:
+        assert ctx.node is not None
+        if any(user.args[1] != 0 for user in ctx.node.users):
+            return max_pool(spatial, "_with_indices")(ctx, x, *given, **named)
+        largest = max_pool(spatial)(ctx, x, *given, **named)
+        pair = relax.TupleOp([largest, ctx.op("zeros_like", largest)])  # as TVM's, of two fields
+        ctx.insert(pair)
+        return ctx.field(pair.result, 0), None
+
+    return convert
+
+
+for _spatial in (2, 3):
+    converts_as_tvm(f"aten.max_pool{_spatial}d_with_indices.default")(_max_pool_of_pair(_spatial))

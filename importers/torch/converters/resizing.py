@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from fractions import Fraction
 from typing import Any
 
 from ....dialects.dtypes import FLOATS
+from ....dialects.int_expr import IntExpr
 from ...emitter import Value, dims_of, dtype_of
 from ...unsupported import Unsupported
 from ..context import Context
@@ -22,12 +24,19 @@ FLOOR = {"coordinate_transformation_mode": "asymmetric", "rounding_method": "flo
 
 def resize(ctx: Context, x: Value, factors: Sequence[float | None], **attributes: Any) -> Value:
     """The data in the size of the result; factors that PyTorch rounded sizes from replace these."""
-    spatial = len(dims_of(x)) - 2
+    own, new = dims_of(x)[2:], ctx.dims[2:]
     known = [f for f in factors if f is not None]
+    is_rounded = len(known) == len(own) and not all(map(_is_ratio, known, own, new))
     return ctx.op(
-        f"image.resize{spatial}d", x, size=ctx.dims[2:],
-        scales=known if len(known) == spatial else None, **attributes,
-    )  # fmt: skip
+        f"image.resize{len(own)}d", x, size=new, scales=known if is_rounded else None, **attributes
+    )
+
+
+def _is_ratio(factor: float, own: IntExpr, new: IntExpr) -> bool:
+    """Whether a known size is exactly the factor times the own one."""
+    if own.constant is None or new.constant is None:
+        return False
+    return Fraction(factor) * own.constant == new.constant
 
 
 def _nearest(**attributes: Any) -> tuple[Callable[..., Value], Callable[..., Value]]:

@@ -103,7 +103,9 @@ def _strides(stride: Any, size: list[int], spatial: int) -> list[int]:
     return size if stride is None or stride == [] or stride == () else each(stride, spatial)
 
 
-def _max_pool(spatial: int, suffix: str = "") -> Callable[..., Any]:
+def max_pool(spatial: int, suffix: str = "") -> Callable[..., Any]:
+    """The converter of max pools; with the suffix "_with_indices" they also give positions."""
+
     def convert(
         ctx: Context, x: Value, kernel_size: Any, stride: Any = None, padding: Any = 0,
         dilation: Any = 1, ceil_mode: bool = False,
@@ -152,8 +154,8 @@ def adaptive_pool(kind: str, spatial: int) -> Callable[..., Value]:
 
 
 for _spatial in _RANKS:
-    converts(f"aten.max_pool{_spatial}d.default")(_max_pool(_spatial))
-    converts(f"aten.max_pool{_spatial}d_with_indices.default")(_max_pool(_spatial, "_with_indices"))
+    converts(f"aten.max_pool{_spatial}d.default")(max_pool(_spatial))
+    converts(f"aten.max_pool{_spatial}d_with_indices.default")(max_pool(_spatial, "_with_indices"))
     converts(f"aten.avg_pool{_spatial}d.default")(_avg_pool(_spatial))
     converts(
         f"aten.adaptive_avg_pool{_spatial}d.default", f"aten._adaptive_avg_pool{_spatial}d.default"
