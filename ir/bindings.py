@@ -8,12 +8,12 @@ from typing import Any
 from xdsl.ir import Operation
 
 from ..dialects import relax
-from .expr import Expr, Var, expression, view
+from .expr import Expr, Var, expression, variable, view
 from .parts import Part, Step
 from .struct_info import struct_info as info_of
 from .struct_info import to_type
 
-_PARTS = relax.ConstantOp, relax.OutputOp, relax.OwnFuncOp, relax.func.ReturnOp, relax.YieldOp
+_PARTS = relax.OutputOp, relax.OwnFuncOp, relax.func.ReturnOp, relax.YieldOp
 
 
 class Binding(Part):
@@ -69,14 +69,16 @@ class MatchCast(Binding):
 
 def binding(op: Operation) -> Binding:
     """An operation as a binding."""
-    var = view(op.results[0])
+    var = variable(op.results[0])
     if isinstance(op, relax.MatchCastOp):
         return MatchCast(var, view(op.value), op.result.type)
     return VarBinding(var, expression(op))
 
 
 def is_binding(op: Operation) -> bool:
-    """Whether an operation is a line of its own: constants and ends of blocks are not."""
+    """Whether an operation is a line of its own: ends of blocks, and most constants, are not."""
+    if isinstance(op, relax.ConstantOp):  # a dataflow block has a name for what it gives
+        return any(isinstance(use.operation, relax.OutputOp) for use in op.result.uses)
     return not is_result_only(op) if isinstance(op, relax.TupleOp) else not isinstance(op, _PARTS)
 
 

@@ -122,11 +122,12 @@ class Expr(Arithmetic, Part):
 
     def _text(self) -> str:
         """The name of a variable, else what computes the value."""
-        from .fragments import expression_text, value_text
+        from .fragments import expression_text, name_of, value_text
 
         owner = self.borrowed.owner
         if isinstance(self, Var) or isinstance(owner, Block):
-            return value_text(self.borrowed)
+            is_constant = isinstance(owner, relax.ConstantOp)
+            return (name_of if is_constant else value_text)(self.borrowed)
         return expression_text(owner)
 
     def _steps(self) -> Iterable[Step]:
@@ -307,7 +308,13 @@ def view(value: SSAValue) -> Any:
         return _make(DataflowVar if is_dataflow else Var, value)
     if owner.parent is None or isinstance(owner, relax.ConstantOp):
         return expression(owner)
-    return _make(DataflowVar if _is_internal(value, owner) else Var, value)
+    return variable(value)
+
+
+def variable(value: SSAValue) -> Any:
+    """The view of the result of an operation as the variable that is bound to it."""
+    is_internal = isinstance(value.owner, Operation) and _is_internal(value, value.owner)
+    return _make(DataflowVar if is_internal else Var, value)
 
 
 def _is_internal(value: SSAValue, owner: Operation) -> bool:

@@ -106,7 +106,10 @@ def name_of(value: SSAValue) -> str:
     func = owner.parent_op() if isinstance(owner, Block) else None
     if isinstance(func, FuncOp | LocalFuncOp):
         return func.names[list(func.params).index(value)]  # pyright: ignore[reportArgumentType]
-    return value.name_hint or _printer_for(_place(value)).value(value)
+    printer = _printer_for(_place(value))
+    if isinstance(owner, ConstantOp):  # named where its dataflow block gives it
+        return next(printer.values[v] for v in printer.values if canonical(v) is value)
+    return value.name_hint or printer.value(value)
 
 
 def value_text(value: SSAValue) -> str:

@@ -43,6 +43,36 @@ def main(a: R.Tensor((4,), "float32")):
     np.testing.assert_allclose(relax.build(func)(values).numpy(), np.exp(values) + values, 1e-6)
 
 
+def test_a_constant_that_a_dataflow_block_gives_is_a_binding():
+    func = from_source("""
+@R.function
+def main(x: R.Tensor((2,), "float32")):
+    with R.dataflow():
+        y = R.add(x, R.const(1.0, "float32"))
+        z = R.const(3, "int64")
+        R.output(y, z)
+    return (y, z)
+""")
+    block = func.body.blocks[0]
+    first, second = block.bindings
+    assert isinstance(second.var, relax.Var) and not isinstance(second.var, relax.DataflowVar)
+    assert (second.var.name_hint, second.value.data.numpy()) == ("z", 3)
+    assert str(second) == 'z: R.Tensor((), dtype="int64") = R.const(3, "int64")'
+    assert first.value.args[1].data.numpy() == 1
+    again = relax.Function(func.params, func.body, func.ret_struct_info)
+    assert_structural_equal(again, func)
+    shared = from_source("""
+@R.function
+def main(x: R.Tensor((2,), "float32")):
+    with R.dataflow():
+        lv = R.const(3, "int64")
+        gv = lv
+        R.output(gv)
+    return gv
+""")
+    assert [str(b.value) for b in shared.body.blocks[0].bindings] == ['R.const(3, "int64")']
+
+
 def test_branches_and_nested_functions():
     c, x, r = (
         relax.Var("c", relax.TensorStructInfo((), "bool")),
