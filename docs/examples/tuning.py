@@ -91,3 +91,35 @@ space, target = ms.space_generator.PostOrderApply(), Target("llvm --num-cores=2"
 task = ms.TuneContext(IRModule({"main": kernel}), target, space, "double")
 database = ms.tune_tasks([task], tempfile.mkdtemp(), ms.TuneConfig(max_trials_global=1))
 print([kernel.name for kernel in database.report()])
+
+# %% meta_schedule.Database meta_schedule.ExtractedTask meta_schedule.SpaceGenerator
+import tempfile
+
+from xrelax import IRModule
+from xrelax import meta_schedule as ms
+from xrelax.script import relax as R
+
+
+@R.function
+def main(x: R.Tensor((4, 8), "float32")):
+    return R.exp(x)
+
+
+module = IRModule({"main": main})
+(task,) = ms.relax_integration.extract_tasks(module, "llvm")
+space = ms.space_generator.PostOrderApply()
+print(isinstance(task, ms.ExtractedTask), isinstance(space, ms.SpaceGenerator))
+database = ms.Database.create("memory")
+print(len(database), database.has_workload(task.dispatched[0]))
+
+# %% meta_schedule.Builder meta_schedule.MeasureCallback meta_schedule.CostModel
+from xrelax import meta_schedule as ms
+
+
+class Counting(ms.MeasureCallback):
+    def apply(self, search, task_id, candidates, builder_results, runner_results):
+        print(len(candidates))
+
+
+print(ms.Builder.create("local", max_workers=1), Counting())
+print(type(ms.CostModel.create("random")).__name__)

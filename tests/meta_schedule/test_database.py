@@ -158,3 +158,15 @@ def test_a_report_has_a_line_for_each_kernel(database, tmp_path):
     pytest.importorskip("matplotlib")
     report.plot(tmp_path / "search.svg")
     assert (tmp_path / "search.svg").stat().st_size > 1000
+
+
+def test_classes_have_short_names_too():
+    modules = (
+        "builder.Builder", "cost_model.CostModel", "database.Database",
+        "measure_callback.MeasureCallback", "relax_integration.ExtractedTask", "runner.Runner",
+        "space_generator.SpaceGenerator",
+    )  # fmt: skip
+    for path in modules:
+        module, name = path.split(".")
+        assert getattr(ms, name) is getattr(getattr(ms, module), name)
+    assert type(ms.Database.create("memory")).__name__ == "MemoryDatabase"
