@@ -18,11 +18,13 @@ from torch._dynamo.exc import SkipFrame, Unsupported
 from torch._functorch._aot_autograd.utils import make_boxed_func
 from torch._subclasses.fake_tensor import unset_fake_temporarily
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
 
 from ...ir.module import IRModule
 from ...runtime.warning import XRelaxWarning
 from .export import decompositions
-from .partition import AtenGraph, compile_graph
+from .fx import traced_import
+from .partition import compile_graph
 from .registry import load_converters
 from .source_lines import frame_place
 
@@ -104,19 +106,9 @@ def backend(
     watch(backend)
     given = {**further, **(options or {})}
 
-    return _lowered(graph, example_inputs, lambda aten: compile_graph(aten, **given))
-
-
-def _lowered(
-    graph: fx.GraphModule,
-    example_inputs: Sequence[Any],
-    compiler: Callable[[fx.GraphModule], Callable[..., Any]],
-) -> Callable[..., Any]:
-    """A function for a captured graph, made by a compiler of graphs of ATen operators."""
-
     def compiled(graph: fx.GraphModule, _: Sequence[Any]) -> Callable[..., Any]:
         with unset_fake_temporarily():  # PyTorch calls backends in fake tensor mode
-            return make_boxed_func(compiler(graph))
+            return make_boxed_func(compile_graph(graph, **given))
 
     lowered = aot_autograd(fw_compiler=compiled, decompositions=decompositions(load_converters()))
     with _without_kernels_of_layers():
@@ -149,27 +141,27 @@ def dynamo_capture_subgraphs(model: Callable[..., Any], *params: Any, **kwargs: 
 
     TVM's ``tvm.relax.frontend.torch.dynamo.dynamo_capture_subgraphs``: `model` is a module or a
     function, `params` and `kwargs` are the arguments of the call. Parameters of the functions are
-    the weights and tensors that a graph reads, in the order of TorchDynamo; a single result is no
-    tuple. Raises UnsupportedError, inside PyTorch's error about the backend, with a line for each
-    operation that cannot be imported.
+    the weights and tensors that a graph reads, in the order of TorchDynamo, with static shapes; a
+    single result is no tuple. The operators are those of `from_fx`. Raises UnsupportedError with a
+    line for each operation of a graph that cannot be imported.
     """
-    captured: list[ModuleOp] = []
+    captured: list[tuple[fx.GraphModule, list[Any]]] = []
 
-    def capture(graph: fx.GraphModule) -> Callable[..., Any]:
-        imported = AtenGraph(graph, f"subgraph_{len(captured)}", unwrap=True).module
-        if imported is not None:
-            captured.append(imported)
+    def capture(graph: fx.GraphModule, example_inputs: Sequence[Any]) -> Callable[..., Any]:
+        captured.append((graph, [(tuple(t.shape), t.dtype) for t in example_inputs]))
         return graph.forward
-
-    def capturing(graph: fx.GraphModule, example_inputs: Sequence[Any]) -> Callable[..., Any]:
-        return _lowered(graph, example_inputs, capture)
 
     compiler: Any = getattr(torch, "compile")  # its types are partly unknown
     torch.compiler.reset()
     with torch.no_grad():
-        compiler(model, backend=capturing)(*params, **kwargs)
+        compiler(model, backend=capture, dynamic=False)(*params, **kwargs)
     torch.compiler.reset()
-    return IRModule(ModuleOp([op.clone() for module in captured for op in module.ops]))
+    operations: list[Operation] = []
+    for number, (graph, inputs) in enumerate(captured):
+        given = traced_import(graph, inputs, unwrap=True)
+        given.name = f"subgraph_{number}"
+        operations += [op.clone() for op in given.module().ops]
+    return IRModule(ModuleOp(operations))
 
 
 def register() -> None:

@@ -12,7 +12,7 @@ from ...ir.module import IRModule
 from .dtypes import torch_dtype
 from .export import exported_program
 from .exported_program import Program, structures
-from .graph import Input
+from .graph import GraphImport, Input
 from .node_converters import by_overload
 from .registry import Converter, load_converters_as_tvm
 
@@ -35,6 +35,26 @@ def from_fx(
     Raises ValueError for an `input_info` that does not match the graph, UnsupportedError with a
     line for each operation that cannot be imported.
     """
+    given = traced_import(
+        model,
+        input_info,
+        keep_params_as_input=keep_params_as_input,
+        unwrap=unwrap_unit_return_tuple,
+        custom_convert_map=custom_convert_map,
+    )
+    given.tuple_outside = no_bind_return_tuple
+    return IRModule(given.module())
+
+
+def traced_import(
+    model: torch.fx.GraphModule,
+    input_info: Sequence[tuple[Sequence[int], str | torch.dtype]],
+    *,
+    keep_params_as_input: bool = False,
+    unwrap: bool = False,
+    custom_convert_map: Mapping[str, Converter] | None = None,
+) -> GraphImport:
+    """A traced graph to import with TVM's operators, see `from_fx`."""
     expected = [n.name for n in model.graph.nodes if n.op == "placeholder"]
     if len(expected) != len(input_info):
         raise ValueError(
@@ -50,9 +70,9 @@ def from_fx(
     count = len(program.parameters())
     renamed = [Input(n.node, f"inp_{i}") for i, n in enumerate(given.inputs[:count])]
     given.inputs = [*renamed, *given.inputs[count:]]
-    given.unwrap = unwrap_unit_return_tuple or structures(exported)[1].type in (None, torch.Size)
-    given.tuple_outside, given.whole_tuples = no_bind_return_tuple, True
-    return IRModule(given.module())
+    given.unwrap = unwrap or structures(exported)[1].type in (None, torch.Size)
+    given.whole_tuples = True
+    return given
 
 
 @contextmanager

@@ -28,11 +28,11 @@ from .tensors import complex_tensor, plain, to_torch
 class AtenGraph:
     """An imported graph, ready to be built.
 
-    The function `name` returns a tuple, also of one result unless `unwrap` is true. Raises
-    UnsupportedError, with a line for each operation that cannot be imported.
+    Its function "main" returns a tuple, also of one result. Raises UnsupportedError, with a line
+    for each operation that cannot be imported.
     """
 
-    def __init__(self, graph: fx.GraphModule, name: str = "main", *, unwrap: bool = False):
+    def __init__(self, graph: fx.GraphModule):
         self._placeholders = graph.graph.find_nodes(op="placeholder")
         (output,) = graph.graph.find_nodes(op="output")
         self._leaves: list[Any] = _all(output.args[0])
@@ -46,8 +46,6 @@ class AtenGraph:
             _constants(graph),
             results,
             self._symbols,
-            name,
-            unwrap,
         )
         self.module = graph_import.module() if results else None
 

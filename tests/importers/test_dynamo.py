@@ -289,3 +289,20 @@ def test_captured_subgraphs_are_functions():
     assert bool(below.numpy())
     result = torch.from_dlpack(executable["subgraph_1"](z))
     torch.testing.assert_close(result, function(x, y), rtol=1e-5, atol=1e-6)
+
+
+def test_captured_subgraphs_have_the_operators_of_from_fx():
+    mod = relax.frontend.torch.dynamo_capture_subgraphs(model(), torch.randn(3, 8))
+    names = [op.name for op in mod["subgraph_0"].op.walk()]
+    assert names.count("relax.permute_dims") == names.count("relax.matmul") == 2
+    assert "relax.linear" not in names
+
+
+class Eigenvalues(torch.nn.Module):
+    def forward(self, x: Any) -> Any:
+        return torch.linalg.eig(x)[0]
+
+
+def test_graphs_that_cannot_be_imported_are_refused():
+    with pytest.raises(relax.frontend.torch.UnsupportedError, match="linalg_eig"):
+        relax.frontend.torch.dynamo_capture_subgraphs(Eigenvalues(), torch.eye(3))
