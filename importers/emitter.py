@@ -157,13 +157,13 @@ class Emitter:
         self.insert(relax.MatchCastOp(shape.result, relax.ShapeType.of(dims)))
         return list(dims)
 
-    def positions(self, x: Value) -> Value:
+    def positions(self, x: Value, count: IntExpr | None = None) -> Value:
         """The positions of elements that are not 0, a column of int64 for each.
 
-        Their number is a new symbol.
+        Their number is `count`, by default a new symbol.
         """
-        found, count = self.op("nonzero", x), self.functions.new_size("nonzero_count")
-        rank = IntExpr.of(len(dims_of(x)))
+        found, rank = self.op("nonzero", x), IntExpr.of(len(dims_of(x)))
+        count = self.functions.new_size("nonzero_count") if count is None else count
         cast_op = relax.MatchCastOp(found, relax.TensorType.of([rank, count], i64))
         self.insert(cast_op)
         return cast_op.result

@@ -79,7 +79,7 @@ def from_exported_program(
     converters = {**table, **by_overload(custom_convert_map)}
     imported = Program(exported_program, converters, core=bool(run_ep_decomposition))
     if as_tvm:
-        imported.symbols = Symbols(None, imported.constraints, least_values=True)
+        imported.symbols = Symbols(None, imported.constraints, all_ranges=True)
     given = imported.graph_import(keep_params_as_input, whole_output=True)
     given.unwrap = unwrap_unit_return_tuple
     given.tuple_outside = no_bind_return_tuple

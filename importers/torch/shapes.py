@@ -36,8 +36,8 @@ _FUNCTIONS: dict[str, Callable[..., IntExpr]] = {
 class Symbols:
     """The names of a graph's symbols, those of `torch.export.Dim` are kept, and their ranges.
 
-    `constraints` are PyTorch's value ranges of its own symbols. A least value of 0 is no attribute,
-    unless `least_values`.
+    `constraints` are PyTorch's value ranges of its own symbols. Least values of 0, and ranges of
+    symbols whose values depend on data, are no attributes, unless `all_ranges`.
     """
 
     def __init__(
@@ -45,9 +45,9 @@ class Symbols:
         names: Mapping[str, str] | None = None,
         constraints: Mapping[Any, Any] | None = None,
         *,
-        least_values: bool = False,
+        all_ranges: bool = False,
     ):
-        self.least_values = least_values
+        self.all_ranges = all_ranges
         self.names = dict(names or {})
         self.ranges = {
             self.names.get(str(symbol), str(symbol)): _bounds(range_)
@@ -107,9 +107,10 @@ class Symbols:
 
     def range_attributes(self, names: Iterable[str]) -> dict[str, Attribute]:
         """The ranges of symbols as attributes of a function, TVM's ``tir_var_lower_bound`` etc."""
-        limits = [(name, *self.ranges[name]) for name in names if name in self.ranges]
+        listed = dict.fromkeys([*names, *(sorted(self.data) if self.all_ranges else ())])
+        limits = [(name, *self.ranges[name]) for name in listed if name in self.ranges]
         lower = {
-            name: IntegerAttr(low, i64) for name, low, _ in limits if low > 0 or self.least_values
+            name: IntegerAttr(low, i64) for name, low, _ in limits if low > 0 or self.all_ranges
         }
         upper = {name: IntegerAttr(high, i64) for name, _, high in limits if high is not None}
         entries = zip(SYMBOL_BOUNDS, (lower, upper), strict=True)

@@ -202,6 +202,20 @@ def test_symbols_have_the_names_of_pytorch():
     assert mod["main"].attrs["tir_var_upper_bound"] == {name: 9}
 
 
+def test_masks_choose_as_many_elements_as_the_symbol_says():
+    program = torch.export.export(Model(torch.masked_select), (X, X > 0))
+    mod = frontend.from_exported_program(program, run_ep_decomposition=True)
+    assert body(mod) == ["reshape", "reshape", "nonzero", "match_cast", "squeeze", "take"]
+    (size,) = mod["main"].attrs["tir_var_upper_bound"]
+    assert mod["main"].attrs["tir_var_upper_bound"] == {size: 12} and f"{size} = T.int64()" in str(
+        mod
+    )
+    assert mod["main"].attrs["tir_var_lower_bound"] == {size: 0}
+    executable = relax.build(mod)
+    for mask in (X > 0, X > 9, X < 9):
+        assert_equal(executable["main"](X, mask), X[mask])
+
+
 class Branches(torch.nn.Module):
     def forward(self, x: Any) -> Any:
         return torch.cond(x.sum() > 0, lambda x: (x.cos(), x + 1), lambda x: (x.sin(), x * 2), (x,))

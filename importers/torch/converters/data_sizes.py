@@ -21,7 +21,7 @@ from ..shapes import is_size, upper_bound
 def nonzero(ctx: Context, x: Value) -> Value:
     """The positions of elements that are not 0, a row for each."""
     ctx.symbols.declare(ctx.result)
-    return ctx.permute(ctx.positions(x), [1, 0])
+    return ctx.permute(ctx.positions(x, ctx.dims[0]), [1, 0])
 
 
 @converts("aten.masked_select.default")
@@ -29,8 +29,9 @@ def masked_select(ctx: Context, x: Value, mask: Value) -> Value:
     """The elements where the mask, which broadcasts, holds."""
     ctx.symbols.declare(ctx.result)
     dims = broadcast_dims(dims_of(x), dims_of(mask))
-    chosen, values = (ctx.flat(ctx.broadcast(v, dims)) for v in (mask, x))
-    return ctx.op("take", values, ctx.op("squeeze", ctx.positions(chosen), axis=[0]), axis=0)
+    values, chosen = (ctx.flat(ctx.broadcast(v, dims)) for v in (x, mask))
+    places = ctx.op("squeeze", ctx.positions(chosen, ctx.dims[0]), axis=[0])
+    return ctx.op("take", values, places, axis=0)
 
 
 @converts("aten._unique2.default")
