@@ -176,24 +176,32 @@ def _vectors_in_line(windows: SlidingWindows, lanes: int) -> int | None:
 
 
 def _vectors_in_cache(windows: SlidingWindows, lanes: int, target: Target) -> int | None:
-    """Vectors whose weights, and the data of a row of windows, fit half of the first cache.
+    """Vectors whose weights, and the data of a row of windows, fit the first cache.
 
-    `None` if the weights of all do, since longer rows of memory are read faster.
+    The next row of windows then finds most of its data there. `None` if those of all channels fit,
+    or if only one vector does, since longer rows of memory are read faster. Weights that would be
+    evicted from half of the cache within a row of windows take less than that.
     """
     contraction = windows.contraction
+    vectors, left = divmod(windows.channels, lanes)
     sizes = [_size_of_vector(windows, load, lanes) for load in contraction.rhs]
     if any(size is None for size in sizes):
         return None
-    room, vectors = target.caches.l1 // 2, -(-windows.channels // lanes)
     weights = [
         size or 0
         for load, size in zip(contraction.rhs, sizes, strict=True)
         if not contraction.uses(load, windows.column)
     ]
-    if sum(weights) * vectors <= room:
+    vectors += left > 0
+    l1, each = target.caches.l1, sum(size or 0 for size in sizes)
+    is_far = sum(weights) * vectors > l1 // 2
+    room = l1 // 2 if is_far else l1 * 15 // 16
+    if each * vectors <= room:
         return None
-    most = max(room // sum(size or 0 for size in sizes), 1)
+    most = max(room // each, 1)
     found = next(n for n in range(min(most, vectors), 0, -1) if vectors % n == 0)
+    if not is_far and (left or found == 1):
+        return None
     return None if found == vectors else found
 
 

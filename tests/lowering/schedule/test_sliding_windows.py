@@ -1,5 +1,7 @@
 """Depthwise convolutions and pools, channels last, of symbolic sizes and all dtypes."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -167,3 +169,22 @@ def test_constant_weights_that_are_read_twice(index, factor, in_panels):
     taps = w * w[0, 1] if factor else w
     np.testing.assert_array_equal(products.numpy(), np.einsum("hwcrs,rsc->hwc", windows, taps))
     np.testing.assert_array_equal(gathered.numpy(), w[1, 2, ::-1])
+
+
+TARGET = "llvm -mcpu=haswell -num-cores=1 -cache-sizes=32768,262144,8388608"
+
+
+@pytest.mark.parametrize(("channels", "block"), [(64, None), (320, 10), (324, None), (480, 10)])
+def test_rows_of_windows_stay_in_the_first_cache(channels, block):
+    """Of 320 channels, three rows take 54 KB; of 324, the last vector is masked.
+
+    With 480, the weights alone take half of the cache.
+    """
+    options = options_of(1, (1, 1, 1, 1), 1) | {"groups": channels} | LAYOUTS
+    mod = convolution("1, 14, 14", channels, "3, 3", options, "float32")
+    made = re.findall(r"sch\.split\(\w+, \[None, (\d+)\]\)", stage_text(mod, "schedule", TARGET))
+    tile = ["7", "8", *([] if block is None else [str(block)])]
+    assert made[: len(tile)] == tile and made[len(tile)] not in ("5", "10")
+    x, w = draw((1, 14, 14, channels), "float32"), draw((channels, 1, 3, 3), "float32")
+    wanted = Conv2dOp.reference([x, w], options | {"out_dtype": None})
+    compare(relax.build(mod)(x, w).numpy(), wanted, "float32")
