@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from fuzzer.bounds import TINY
 from fuzzer.evaluate import run
 from fuzzer.numbers import Value, cast, operate, rounded
 from fuzzer.syntax import Axis, Block, Buffer, Expr, Kernel, index, number, var
@@ -55,6 +56,19 @@ def test_sums_of_whole_numbers_are_exact_and_others_have_a_bound():
     assert (y.data, y.error) == (11, None)
     (y,) = results(block, total, X=np.full(5, 0.1, np.float32))
     assert abs(y.data - 1.5) < 1e-6 and 1e-8 < y.error < 1e-5
+
+
+def test_a_sum_of_denormal_products_has_the_bound_of_fused_ones():
+    unit = np.float32(TINY["float32"])
+    product = Expr("mul", "float32", (load("X", var("r")), number(1.5, "float32")))
+    value = (number(float(unit), "float32"), product)
+    block = Block("b", (R,), (load("Y"),), "reduce", value, "add")
+    (y,) = results(block, Buffer("Y", "float32", ()), X=np.full(5, unit))
+    fused = unit
+    for _ in range(5):  # exact in float64, rounded once
+        fused = np.float32(float(fused) + 1.5 * float(unit))
+    assert (y.data, fused) == (11 * unit, 10 * unit)
+    assert float(unit) <= y.error < 16 * float(unit)
 
 
 @pytest.mark.parametrize(

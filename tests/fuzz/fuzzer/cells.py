@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .bounds import EPSILON, RANGE
+from .bounds import EPSILON, RANGE, TINY
 from .numbers import Array, Value
 
 
@@ -81,6 +81,8 @@ class Sizes:
             # The sum of a program and this one round each term so often at most, and its product.
             parts = 2 * np.expm1((self.count + 1) * np.log1p(epsilon))
             rounding = parts * (size + found.error)
+            if combine == "add":  # denormal products, each rounded here or where it is fused
+                rounding = rounding + self.count * TINY[dtype]
             grown = found.error + np.where(inexact & np.isfinite(data), rounding, 0)
             found.error = np.where(inexact & leaves, np.inf, grown)
         found.zeros |= reduced & (data == 0)
