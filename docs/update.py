@@ -1,9 +1,10 @@
 """Generates the listings, tables and outputs of the pages in this folder, and their picture.
 
-Run ``python docs/update.py`` after a change that they show; the tests compare them. If one page
-fails, none is written. A page that needs a missing module, such as torch, is skipped. A generated
-part is between ``<!-- KIND ARGUMENTS -->`` and ``<!-- end -->``. The ``python`` blocks of a page
-are one program, run from top to bottom, which listings and outputs refer to.
+Run ``python docs/update.py`` after a change that they show; the tests compare them. They show the
+package of this checkout, whatever is installed. If one page fails, none is written. A page that
+needs a missing module, such as torch, is skipped. A generated part is between
+``<!-- KIND ARGUMENTS -->`` and ``<!-- end -->``. The ``python`` blocks of a page are one program,
+run from top to bottom, which listings and outputs refer to.
 """
 
 from __future__ import annotations
@@ -15,9 +16,9 @@ import re
 import sys
 from collections.abc import Callable, Iterable
 from contextlib import redirect_stdout
-from pathlib import Path
 from typing import Any
 
+from checkout import ROOT  # first: it imports the package of this checkout
 from peers_picture import picture as peers_picture
 from picture import TARGET, picture
 from xdsl.printer import Printer
@@ -34,7 +35,7 @@ from xrelax.schedules import schedule_text
 from xrelax.te.intrinsics import FUNCTIONS
 from xrelax.tools.opt import XRelaxOptMain
 
-FOLDER = Path(__file__).parent
+FOLDER = ROOT / "docs"
 FILENAME = "example.py"
 """What the programs of the pages are called in their error messages."""
 

@@ -81,8 +81,12 @@ def updated_pages(root: Path, program: str) -> tuple[subprocess.CompletedProcess
     folder.mkdir()
     for name, text in OLD.items():
         (folder / name).write_text(text)
-    for name in ("picture.py", "peers_picture.py", "update.py"):
+    for name in ("checkout.py", "picture.py", "peers_picture.py", "update.py"):
         shutil.copy(ROOT / "docs" / name, folder)
+    for path in ROOT.iterdir():
+        is_module = path.suffix == ".py" or (path / "__init__.py").exists()
+        if is_module and not (root / path.name).exists():
+            (root / path.name).symlink_to(path)
     (root / "benchmarks").mkdir()
     shutil.copy(ROOT / "benchmarks" / "README.md", root / "benchmarks")
     command = [sys.executable, "-W", "ignore", "-c", program, str(folder / "update.py")]
@@ -101,6 +105,14 @@ def test_where_a_page_fails_none_changes(tmp_path, monkeypatch):
     monkeypatch.setitem(OLD, "c.md", "<!-- passes of-no-stage -->\nold\n<!-- end -->\n")
     result, pages = updated_pages(tmp_path, WITHOUT_TORCH)
     assert result.returncode != 0 and pages == OLD
+
+
+def test_another_checkout_shows_its_own_package(tmp_path, monkeypatch):
+    program = "```python\nimport xrelax\n\nprint(xrelax.__file__)\n```\n"
+    monkeypatch.setitem(OLD, "c.md", f"{program}<!-- output -->\nold\n<!-- end -->\n")
+    result, pages = updated_pages(tmp_path, WITHOUT_TORCH)
+    assert result.returncode == 0, result.stderr
+    assert f"\n{tmp_path / '__init__.py'}\n" in pages["c.md"]
 
 
 def test_every_dialect_has_its_section():
