@@ -14,7 +14,7 @@ def floordiv(lhs: IntExpr, rhs: IntExpr) -> IntExpr:
     if divisor == 1 or not lhs.terms:
         return lhs
     if divisor is None or divisor == 0:
-        return _exact_quotient(lhs, rhs) or IntExpr.of(Compound("floordiv", lhs, rhs))
+        return _symbolic_quotient(lhs, rhs)
     if (value := lhs.constant) is not None:
         return IntExpr.of(value // divisor)
     whole: dict[Monomial, int] = {}
@@ -38,6 +38,24 @@ def floordiv(lhs: IntExpr, rhs: IntExpr) -> IntExpr:
         return result + joined
     cases = _quotients_of_cases(remaining, rhs) if divisor > 0 else None
     return result + (IntExpr.of(Compound("floordiv", remaining, rhs)) if cases is None else cases)
+
+
+def _symbolic_quotient(lhs: IntExpr, rhs: IntExpr) -> IntExpr:
+    """``a + b // n`` for ``(a * n + b) // n``."""
+    whole, rest = _multiples(lhs, rhs)
+    return whole + Compound("floordiv", rest, rhs) if rest.terms else whole
+
+
+def _multiples(lhs: IntExpr, rhs: IntExpr) -> tuple[IntExpr, IntExpr]:
+    """``(q, r)`` with ``lhs == q * rhs + r``: the whole, or the terms that `rhs` divides."""
+    if (quotient := _exact_quotient(lhs, rhs)) is not None:
+        return quotient, ZERO
+    whole, rest = ZERO, lhs
+    for monomial, coefficient in lhs.terms if len(rhs.terms) == 1 else ():
+        term = IntExpr.from_terms({monomial: coefficient})
+        if (quotient := _exact_quotient(term, rhs)) is not None:
+            whole, rest = whole + quotient, rest - term
+    return whole, rest
 
 
 def _joined_quotient(lhs: IntExpr, divisor: int) -> IntExpr | None:
@@ -141,8 +159,7 @@ def _without_multiples(lhs: IntExpr, rhs: IntExpr) -> IntExpr:
     """``a`` for ``a + b * c`` in ``(a + b * c) % c``, and in ``a % (b * c) % c``, of symbols c."""
     if not is_divisor(rhs) or len(rhs.terms) != 1:
         return lhs
-    kept = {m: c for m, c in lhs.terms if _exact_quotient(IntExpr.from_terms({m: c}), rhs) is None}
-    result = IntExpr.from_terms(kept)
+    result = _multiples(lhs, rhs)[1]
     for monomial, coefficient in result.terms:
         (atom, *more) = monomial or (None,)
         if not more and isinstance(atom, Compound) and atom.op == "mod":
@@ -158,7 +175,7 @@ def _without_remainders(lhs: IntExpr, divisor: int) -> IntExpr:
         (atom, *more) = monomial or (None,)
         if not more and isinstance(atom, Compound) and atom.op == "mod":
             inner = atom.rhs.constant
-            if inner is not None and inner > 0 and coefficient * inner % divisor == 0:
+            if inner and coefficient * inner % divisor == 0:
                 new = _without_remainders(atom.lhs, divisor)
                 result += (new - IntExpr.of(atom)) * coefficient
     return result

@@ -155,6 +155,7 @@ def test_division_by_symbols():
     n, m = sym("n"), sym("m")
     assert (n * m * 6) // (n * 3) == m * 2
     assert n // n == ONE
+    assert (n * m + m * 2 + 5) // m == n + 2 + 5 // m
     assert str((n + 1) // m) == "(n + 1) floordiv m"
     assert 7 // IntExpr.of(2) == IntExpr.of(3) and -7 % IntExpr.of(4) == ONE
     with pytest.raises(ZeroDivisionError):
@@ -230,6 +231,7 @@ def test_remainders_of_remainders():
     assert (i % 32 + j) % 8 == (i + j) % 8
     assert (i % 12 * 2 + j) % 8 == (i * 2 + j) % 8
     assert (i % 12) % 8 != i % 8
+    assert (i % -16 + j) % 8 == (i + j) % 8 and (i % -12) % 8 != i % 8
     assert (i * n + j) % n == j % n and ((i * n * n * 32) % n).constant == 0
     assert (i * 2 + j) % (n * 2) != j % (n * 2)
     assert str((i * 6 + 5) % 8) == "((i * 3 + 2) mod 4) * 2 + 1"
