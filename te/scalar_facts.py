@@ -6,6 +6,7 @@ Parts over symbols alone are integer expressions, whose analyses are in `dialect
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from math import gcd
 
 from ..dialects import constant_bounds, residues
 from ..dialects.constant_bounds import UNBOUNDED, Bounds
@@ -45,12 +46,14 @@ class ScalarFacts:
                 found = self.variables.get(expr, UNBOUNDED)
                 known = found if isinstance(found, Bounds) else self.bounds_of(found)
                 return known.intersection(_range_of(expr.dtype))
-            case Cast(value=value):
+            case Cast(value=value) if is_float(value.dtype):
                 return self.bounds_of(value).intersection(_range_of(expr.dtype))
+            case Cast(value=value):
+                return _wrapped_bounds(self.bounds_of(value), expr.dtype)
             case Binary(op=op) if op in COMPARISONS:
                 return Bounds(0, 1)
             case Binary():
-                return self._binary_bounds(expr)
+                return _wrapped_bounds(self._binary_bounds(expr), expr.dtype)
             case Call(op=op, args=(_, on_true, on_false)) if op in CHOICES:
                 return self.bounds_of(on_true).union(self.bounds_of(on_false))
             case Let():
@@ -73,8 +76,11 @@ class ScalarFacts:
         """The residue of a scalar."""
         if (number := as_int_expr(expr)) is not None:
             return residues.residue_of(number, self.residues)
+        return _wrapped_residue(self._unwrapped_residue(expr), expr.dtype)
+
+    def _unwrapped_residue(self, expr: PrimExpr) -> Residue:
         match expr:
-            case Cast(value=value):
+            case Cast(value=value) if not is_float(value.dtype):
                 return self.residue_of(value)
             case Binary(op=op) if op in ("truncdiv", "truncmod"):
                 sides = self.residue_of(expr.lhs), self.residue_of(expr.rhs)
@@ -105,3 +111,25 @@ def _range_of(dtype: str) -> Bounds:
     if dtype == "bool":
         return Bounds(0, 1)
     return UNBOUNDED if is_float(dtype) or dtype == "int64" else Bounds(*integer_range(dtype))
+
+
+INDEX_DTYPES = ("int32", "int64")
+"""Dtypes of indices, whose operations are assumed not to wrap."""
+
+
+def _wrapped_bounds(found: Bounds, dtype: str) -> Bounds:
+    """The bounds of a result that wraps where it is not in the range of its dtype."""
+    limits = _range_of(dtype)
+    if dtype in INDEX_DTYPES or is_float(dtype):
+        return found.intersection(limits)
+    return found if found.intersection(limits) == found else limits
+
+
+def _wrapped_residue(found: Residue, dtype: str) -> Residue:
+    """The residue of a result that wraps: a multiple of a power of 2 is added."""
+    if dtype in INDEX_DTYPES or is_float(dtype) or dtype == "bool":
+        return found
+    low, high = integer_range(dtype)
+    if found.coeff == 0 and low <= found.base <= high:
+        return found
+    return Residue.of(gcd(found.coeff, high - low + 1), found.base)

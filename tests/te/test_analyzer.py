@@ -105,6 +105,18 @@ def test_bounds_of_scalars(analyzer):
     assert analyzer.can_prove(x < 6) and not analyzer.can_prove(x < 5)
 
 
+def test_integers_that_wrap(analyzer):
+    x, y = tir.Var("x", "int8"), tir.Var("y", "uint8")
+    assert analyzer.const_int_bound(y + 1) == (0, 255)
+    assert analyzer.const_int_bound(x * 2) == (-128, 127)
+    assert analyzer.modular_set(y * 12) == (4, 0) and analyzer.modular_set(x * 3) == (1, 0)
+    assert analyzer.modular_set((n * 12 + 7).astype("uint8")) == (4, 3)
+    assert analyzer.const_int_bound((i - 1).astype("uint8")) == (0, 255)
+    assert analyzer.const_int_bound((i + 1).astype("uint8")) == (1, 8)
+    analyzer.update(y, ConstIntBound(2, 5))
+    assert analyzer.const_int_bound(y + 1) == (3, 6)
+
+
 def test_sets(analyzer):
     found = analyzer.int_set(i + n, {i: IntervalSet(n, n + 3)})
     assert (str(found.min_value), str(found.max_value)) == ("n * 2", "n * 2 + 3")
