@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from math import gcd
+from typing import NamedTuple
 
 from ..dialects import constant_bounds, residues
 from ..dialects.constant_bounds import UNBOUNDED, Bounds
@@ -17,6 +18,13 @@ from .arithmetic import COMPARISONS, Binary, Call, Cast, Imm, PrimExpr, as_int_e
 from .expr import Let, Var
 
 CHOICES = ("select", "if_then_else")
+
+
+class Fact(NamedTuple):
+    """What is known of a scalar."""
+
+    bounds: Bounds
+    residue: Residue = ANY
 
 
 @dataclass
@@ -37,64 +45,61 @@ class ScalarFacts:
 
     def bounds_of(self, expr: PrimExpr) -> Bounds:
         """The bounds of a scalar of any dtype, of floats those of whole numbers."""
-        if (number := as_int_expr(expr)) is not None:
-            return self.int_bounds(number)
-        match expr:
-            case Imm(value=value):
-                return Bounds(value, value)
-            case Var():
-                found = self.variables.get(expr, UNBOUNDED)
-                known = found if isinstance(found, Bounds) else self.bounds_of(found)
-                return known.intersection(_range_of(expr.dtype))
-            case Cast(value=value) if is_float(value.dtype):
-                return self.bounds_of(value).intersection(_range_of(expr.dtype))
-            case Cast(value=value):
-                return _wrapped_bounds(self.bounds_of(value), expr.dtype)
-            case Binary(op=op) if op in COMPARISONS:
-                return Bounds(0, 1)
-            case Binary():
-                return _wrapped_bounds(self._binary_bounds(expr), expr.dtype)
-            case Call(op=op, args=(_, on_true, on_false)) if op in CHOICES:
-                return self.bounds_of(on_true).union(self.bounds_of(on_false))
-            case Let():
-                return self._inside(expr).bounds_of(expr.body)
-            case _:
-                return _range_of(expr.dtype)
-
-    def _binary_bounds(self, expr: Binary) -> Bounds:
-        if expr.op not in constant_bounds.OPERATIONS:
-            return _range_of(expr.dtype)
-        lhs, rhs = self.bounds_of(expr.lhs), self.bounds_of(expr.rhs)
-        divisor = as_int_expr(expr.rhs)
-        number = None if divisor is None else divisor.constant
-        if expr.op in ("floormod", "truncmod") and number is not None and number > 0:
-            residue = self.residue_of(expr.lhs)
-            return constant_bounds.remainder_bounds(expr.op, lhs, residue, number)
-        return constant_bounds.OPERATIONS[expr.op](lhs, rhs)
+        return self._of(expr).bounds
 
     def residue_of(self, expr: PrimExpr) -> Residue:
         """The residue of a scalar."""
-        if (number := as_int_expr(expr)) is not None:
-            return residues.residue_of(number, self.residues)
-        return _wrapped_residue(self._unwrapped_residue(expr), expr.dtype)
+        return self._of(expr).residue
 
-    def _unwrapped_residue(self, expr: PrimExpr) -> Residue:
+    def _of(self, expr: PrimExpr) -> Fact:
+        """Both at once, as remainders ask for both: nested ones are visited once."""
+        if (number := as_int_expr(expr)) is not None:
+            return Fact(self.int_bounds(number), residues.residue_of(number, self.residues))
+        found = self._unwrapped(expr)
+        bounds = _wrapped_bounds(found.bounds, expr.dtype)
+        return Fact(bounds, _wrapped_residue(found.residue, expr.dtype))
+
+    def _unwrapped(self, expr: PrimExpr) -> Fact:
         match expr:
-            case Cast(value=value) if not is_float(value.dtype):
-                return self.residue_of(value)
-            case Binary(op=op) if op in ("truncdiv", "truncmod"):
-                sides = self.residue_of(expr.lhs), self.residue_of(expr.rhs)
-                return residues.truncated(op, *sides, self.bounds_of(expr.lhs).lower >= 0)
-            case Binary(op=op) if op in residues.OPERATIONS:
-                return residues.OPERATIONS[op](self.residue_of(expr.lhs), self.residue_of(expr.rhs))
+            case Imm(value=value):
+                return Fact(Bounds(value, value))
+            case Var():
+                return self._of_variable(expr)
+            case Cast(value=value) if is_float(value.dtype):
+                return Fact(self.bounds_of(value).intersection(_range_of(expr.dtype)))
+            case Cast(value=value):
+                return self._of(value)
+            case Binary(op=op) if op in COMPARISONS:
+                return Fact(Bounds(0, 1))
+            case Binary():
+                return self._of_binary(expr)
             case Call(op=op, args=(_, on_true, on_false)) if op in CHOICES:
-                return self.residue_of(on_true).union(self.residue_of(on_false))
+                a, b = self._of(on_true), self._of(on_false)
+                return Fact(a.bounds.union(b.bounds), a.residue.union(b.residue))
             case Let():
-                return self._inside(expr).residue_of(expr.body)
-            case Var() if isinstance(value := self.variables.get(expr), PrimExpr):
-                return self.residue_of(value)
+                return self._inside(expr)._of(expr.body)
             case _:
-                return ANY
+                return Fact(_range_of(expr.dtype))
+
+    def _of_variable(self, var: Var) -> Fact:
+        known = self.variables.get(var, UNBOUNDED)
+        found = Fact(known) if isinstance(known, Bounds) else self._of(known)
+        return Fact(found.bounds.intersection(_range_of(var.dtype)), found.residue)
+
+    def _of_binary(self, expr: Binary) -> Fact:
+        op, (lhs, rhs) = expr.op, (self._of(expr.lhs), self._of(expr.rhs))
+        bounds, residue = _range_of(expr.dtype), ANY
+        if op in constant_bounds.OPERATIONS:
+            bounds = constant_bounds.OPERATIONS[op](lhs.bounds, rhs.bounds)
+        divisor = as_int_expr(expr.rhs)
+        number = None if divisor is None else divisor.constant
+        if op in ("floormod", "truncmod") and number is not None and number > 0:
+            bounds = constant_bounds.remainder_bounds(op, lhs.bounds, lhs.residue, number)
+        if op in ("truncdiv", "truncmod"):
+            residue = residues.truncated(op, lhs.residue, rhs.residue, lhs.bounds.lower >= 0)
+        elif op in residues.OPERATIONS:
+            residue = residues.OPERATIONS[op](lhs.residue, rhs.residue)
+        return Fact(bounds, residue)
 
     def _inside(self, expr: Let) -> ScalarFacts:
         """The facts in the body of a let."""
