@@ -139,11 +139,11 @@ def cast(dtype: str, value: ExprLike) -> PrimExpr:
     """
     expr = convert(value)
     check_dtype(dtype)
-    if isinstance(expr, Imm) and not (is_float(expr.dtype) and not is_float(dtype)):
-        if is_float(dtype) or dtype == "bool":
-            return const(expr.value, dtype)
+    if isinstance(expr, Imm) and (is_float(dtype) or dtype == "bool"):
+        return const(expr.value, dtype)
+    if isinstance(expr, Imm) and not is_float(expr.dtype):
         return Imm(wrap_to(dtype, int(expr.value)), dtype)
-    if isinstance(expr, Imm) and dtype != "bool":
+    if isinstance(expr, Imm):
         low, high = integer_range(dtype)
         if low <= expr.value <= high:
             return Imm(int(expr.value), dtype)

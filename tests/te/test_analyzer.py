@@ -73,6 +73,7 @@ def test_values_and_constraints(analyzer):
     assert analyzer.modular_set(n) == (1, 0)
     analyzer.bind(n, i * 4)
     assert analyzer.simplify(n % 4).value == 0 and analyzer.modular_set(n + 1) == (4, 1)
+    assert analyzer.const_int_bound(tir.truncmod(n, 40)) == (0, 28)
 
 
 def test_what_is_refused(analyzer):
