@@ -45,7 +45,7 @@ def divide(f: FunctionBuilder, args: Sequence[SSAValue], flags: Properties) -> S
     With flags, such as that for reciprocals, LLVM is to choose.
     """
     dividend, divisor = args
-    number, type_ = _number_of(divisor), dividend.type
+    number, type_ = number_of(divisor), dividend.type
     digits = DIGITS.get(element_type(type_))
     parts = None
     if number is not None and digits is not None and f.module.isa.fuses and not flags:
@@ -112,11 +112,11 @@ def _exponent(value: Fraction) -> int:
     return found if Fraction(2) ** found <= value else found - 1
 
 
-def _number_of(value: SSAValue) -> float | None:
+def number_of(value: SSAValue) -> float | None:
     """The number that a value is, in all lanes; `None` if it is no constant."""
     op = value.owner
     if isinstance(op, llvm_ext.SplatOp):
-        return _number_of(op.operands[0])
+        return number_of(op.operands[0])
     number = op.value if isinstance(op, llvm.ConstantOp) else None
     return number.value.data if isinstance(number, FloatAttr) else None
 

@@ -7,6 +7,7 @@ result equals that of hardware for the type, since f32 has more than twice the p
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import copysign
 
 from xdsl.dialects import arith, llvm
 from xdsl.dialects.llvm import FastMathAttr
@@ -17,7 +18,7 @@ from ...dialects import llvm_ext
 from ...dialects.arith import RemFOp
 from ...dialects.llvm_ext import CastKind, FCmpPredicate, FCmpPredicateAttr
 from .builder import FunctionBuilder, Lowering
-from .divisions import divide
+from .divisions import divide, number_of
 from .types import Properties, cast_kind, fastmath, in_f32, is_small_float, mask_like
 
 Function = Callable[[FunctionBuilder, Sequence[SSAValue], Properties], SSAValue]
@@ -70,6 +71,8 @@ def lower_function(function: Function) -> Lowering:
 
 
 _ORDERED: Properties = {"predicate": FCmpPredicateAttr(FCmpPredicate.ORD)}
+_NOT_BELOW: Properties = {"predicate": FCmpPredicateAttr(FCmpPredicate.UGT)}
+"""Greater, or not comparable."""
 _BEYOND: dict[str, Properties] = {
     "maximum": {"predicate": FCmpPredicateAttr(FCmpPredicate.OGT)},
     "minimum": {"predicate": FCmpPredicateAttr(FCmpPredicate.OLT)},
@@ -81,10 +84,23 @@ def chooses_extrema(f: FunctionBuilder, flags: Properties) -> bool:
 
     That is if NaN may occur, no instruction propagates it, and signs of 0 are insignificant.
     """
+    return FastMathFlag.NO_SIGNED_ZEROS in _known(flags) and _may_be_nan(f, flags)
+
+
+def _may_be_nan(f: FunctionBuilder, flags: Properties) -> bool:
+    """Whether NaN may occur, and no instruction propagates it."""
+    return FastMathFlag.NO_NANS not in _known(flags) and not f.module.isa.propagates_nan
+
+
+def _known(flags: Properties) -> set[FastMathFlag]:
     fast = flags.get("fastmathFlags")
-    known = set(fast.data) if isinstance(fast, FastMathAttr) else set[FastMathFlag]()
-    is_free = FastMathFlag.NO_SIGNED_ZEROS in known and FastMathFlag.NO_NANS not in known
-    return is_free and not f.module.isa.propagates_nan
+    return set(fast.data) if isinstance(fast, FastMathAttr) else set()
+
+
+def _is_zero(value: SSAValue) -> bool:
+    """Whether a value is the constant 0, which is above -0."""
+    number = number_of(value)
+    return number == 0 and copysign(1, number) > 0
 
 
 def beyond(f: FunctionBuilder, name: str, total: SSAValue, value: SSAValue) -> SSAValue:
@@ -96,14 +112,18 @@ def beyond(f: FunctionBuilder, name: str, total: SSAValue, value: SSAValue) -> S
 def _extremum(name: str) -> Function:
     """The larger or smaller one of a total and a value, or NaN.
 
-    The NaN test is of the value, so that it does not depend on the total.
+    The NaN test is of the value, so that it does not depend on the total. What is above 0, or NaN,
+    is one comparison where no instruction propagates NaN: LLVM's three compare for NaN apart.
     """
     plain = intrinsic(f"llvm.{name}")
 
     def apply(f: FunctionBuilder, args: Sequence[SSAValue], flags: Properties) -> SSAValue:
+        total, value = args
+        if name == "maximum" and _is_zero(value) and _may_be_nan(f, flags):
+            is_above = f.emit(llvm_ext.FCmpOp, args, mask_like(value.type), _NOT_BELOW)
+            return f.emit(llvm_ext.SelectOp, (is_above, *args), value.type)
         if not chooses_extrema(f, flags):
             return plain(f, args, flags)
-        total, value = args
         chosen = beyond(f, name, total, value)
         is_number = f.emit(llvm_ext.FCmpOp, (value, value), mask_like(value.type), _ORDERED)
         return f.emit(llvm_ext.SelectOp, (is_number, chosen, value), value.type)

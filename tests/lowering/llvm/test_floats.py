@@ -71,6 +71,16 @@ def test_maximum_propagates_nan_and_maxnum_does_not(elementwise, kind):
     np.testing.assert_array_equal(np.signbit(largest[zeros]), both_negative)
 
 
+@pytest.mark.parametrize("zero", ["0.0", "-0.0"])
+@pytest.mark.parametrize("kind", DTYPES)
+def test_maximum_with_zero(elementwise, kind, zero):
+    x = np.array([-np.inf, -1, -0.0, 0, 1, np.inf, np.nan, -np.nan]).astype(DTYPES[kind])
+    body = f"%zero = arith.constant {zero} : {kind}\n%r = arith.maximumf %x0, %zero : {kind}"
+    found = elementwise(body, kind, kind, x).numpy()
+    np.testing.assert_array_equal(found, np.maximum(x, float(zero)))
+    np.testing.assert_array_equal(np.signbit(found[2:4]), [zero == "-0.0", False])
+
+
 def test_every_comparison(elementwise):
     x, y = (a.astype(np.float32) for a in pairs())
     unordered = np.isnan(x) | np.isnan(y)

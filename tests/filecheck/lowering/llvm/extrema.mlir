@@ -40,3 +40,26 @@ loops.func @signs_count(%X: !tir.buffer<[64], f32>) noalias {
   %z = arith.maximumf %x, %y : vector<4xf32>
   loops.store %z, %X[0] : !tir.buffer<[64], f32>, vector<4xf32>
 }
+
+// What is above 0, or NaN. The maximum with -0 may be 0.
+
+// CHECK-LABEL: llvm.func internal @xrelax.above_zero(
+// CHECK:         %[[ABOVE:.*]] = llvm_ext.fcmp ugt %[[X:.*]], %[[ZERO:.*]] : vector<4xf32>
+// CHECK-NEXT:    llvm_ext.select %[[ABOVE]], %[[X]], %[[ZERO]]
+// CHECK-NOT:     fcmp
+// CHECK:         llvm_ext.intrinsic "llvm.maximum"
+
+// OTHER-LABEL: llvm.func internal @xrelax.above_zero(
+// OTHER-NOT:     llvm_ext.select
+// OTHER-COUNT-2: llvm_ext.intrinsic "llvm.maximum"
+loops.func @above_zero(%X: !tir.buffer<[64], f32>) noalias {
+  %x = loops.load %X[0] : !tir.buffer<[64], f32> -> vector<4xf32>
+  %0 = arith.constant 0.0 : f32
+  %zero = vector.broadcast %0 : f32 to vector<4xf32>
+  %y = arith.maximumf %x, %zero : vector<4xf32>
+  loops.store %y, %X[0] : !tir.buffer<[64], f32>, vector<4xf32>
+  %1 = arith.constant -0.0 : f32
+  %negative = vector.broadcast %1 : f32 to vector<4xf32>
+  %z = arith.maximumf %x, %negative : vector<4xf32>
+  loops.store %z, %X[4] : !tir.buffer<[64], f32>, vector<4xf32>
+}
