@@ -19,6 +19,10 @@ CONVERTED_REGISTERS = 9
 are converted."""
 
 
+ROUNDING = 1e-6
+"""Costs that differ by less are equal."""
+
+
 @dataclass(frozen=True)
 class Tile:
     """Rows of a register tile, and the vectors of columns in each.
@@ -32,11 +36,20 @@ class Tile:
 
 
 def choose_tile(cost: TileCost) -> Tile:
-    """The tile of least cost; of those within ``rows.slack``, the one of fewest rows."""
+    """The tile of least cost; of those within ``rows.slack``, the one of fewest rows.
+
+    Of tiles of the same cost, the one whose last panel is padded least, then the largest one.
+    """
     rows, found = cost.rows, tiles_of(cost)
-    limit = rows.slack * min(t.cost for t in found)
+    limit = rows.slack * min(t.cost for t in found) + ROUNDING
     good = [t for t in found if t.cost <= limit]
-    return min(good, key=lambda t: (t.rows if rows.slack > 1 else 0, t.cost, -t.rows * t.vectors))
+
+    def order(t: Tile) -> tuple[float, ...]:
+        padding = -cost.vectors % t.vectors
+        whole = round(t.cost / ROUNDING)
+        return t.rows if rows.slack > 1 else 0, whole, padding, -t.rows * t.vectors
+
+    return min(good, key=order)
 
 
 def tiles_of(cost: TileCost) -> list[Tile]:
