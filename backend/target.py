@@ -82,6 +82,15 @@ class Target:
         return [HOST]
 
     @staticmethod
+    def from_device(device: object) -> "Target":
+        """The target of a device, such as ``xrelax.cpu(0)`` or "cpu": this machine's.
+
+        Raises BackendError for devices of other kinds. TVM's ``Target.from_device``.
+        """
+        kind = str(device).partition(":")[0]
+        return Target(HOST if kind == "cpu" else kind)
+
+    @staticmethod
     def current() -> "Target | None":
         """The target of the innermost ``with Target(…):``, which builds take if none is given."""
         return _CURRENT.get()[-1] if _CURRENT.get() else None

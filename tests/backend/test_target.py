@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+import xrelax
 from xrelax.backend import machine_model
 from xrelax.backend.errors import BackendError
 from xrelax.backend.machine_model import CacheSizes
@@ -66,6 +67,16 @@ def test_text_and_dict_give_the_same_target():
     assert text.kind.name == text.kind and Target.list_kinds() == [text.kind]
     with pytest.raises(BackendError, match=r"^expected a target as JSON, got '\{': Expecting"):
         Target("{")
+
+
+@pytest.mark.parametrize("device", ["cpu", "cpu:0", xrelax.cpu(0)])
+def test_target_of_a_device(device):
+    assert Target.from_device(device) == Target("llvm")
+
+
+def test_target_of_a_device_of_another_kind():
+    with pytest.raises(BackendError, match="expected a target of kind 'llvm', got 'cuda'"):
+        Target.from_device(xrelax.cuda(0))
 
 
 def test_targets_are_hashable_frozen_and_pickled():
