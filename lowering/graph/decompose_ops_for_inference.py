@@ -16,21 +16,21 @@ and after a convolution by a constant weight, which is scaled, together with its
 
 `fold-constant` then folds the operators on constants. Scales and shifts of float16 and bfloat16 are
 float32, as what they are applied to, and weights in these dtypes, which would lose precision, are
-not scaled. With `norms` other batch normalizations are decomposed too, as `decompose_norms.py`
-says. Markers that only gradients read, such as ``relax.grad.no_grad``, go. TVM's
-``DecomposeOpsForInference``.
+not scaled. Batch normalizations in training stay. With `norms` they and those of other values are
+decomposed too, all by the moving statistics, as `decompose_norms.py` says. Markers that only
+gradients read, such as ``relax.grad.no_grad``, go. TVM's ``DecomposeOpsForInference``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import (
     PatternRewriter,
@@ -119,7 +119,7 @@ class DropStatistics(RewritePattern):
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: relax.TupleGetItemOp, rewriter: PatternRewriter) -> None:
         norm = op.tuple_value.owner
-        if isinstance(norm, BatchNormOp) and op.index.data > 0:
+        if _is_for_inference(norm) and op.index.data > 0:
             rewriter.replace(op, [], [(norm.moving_mean, norm.moving_var)[op.index.data - 1]])
 
 
@@ -135,7 +135,7 @@ class DecomposeBatchNorm(RewritePattern):
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: relax.TupleGetItemOp, rewriter: PatternRewriter) -> None:
         norm = op.tuple_value.owner
-        if not isinstance(norm, BatchNormOp) or op.index.data or not _is_constant(norm):
+        if not _is_for_inference(norm) or op.index.data or not _is_constant(norm):
             return
         if touches(norm, self.written):
             return
@@ -163,6 +163,10 @@ def _before(norm: BatchNormOp) -> list[Operation]:
     if not isinstance(owner, Operation):
         return []
     return [owner, *(o.owner for o in owner.operands if isinstance(o.owner, Operation))]
+
+
+def _is_for_inference(norm: Operation | Block) -> TypeGuard[BatchNormOp]:
+    return isinstance(norm, BatchNormOp) and not norm.attribute_values()["training"]
 
 
 def _is_constant(norm: BatchNormOp) -> bool:
@@ -229,8 +233,8 @@ def _behind(layout: str, letter: str) -> int:
 class DecomposeOpsForInferencePass(ModulePass):
     """Decompose batch normalizations with constants, and scale the convolutions before them.
 
-    With `norms` those of other values are decomposed too. Markers that only gradients read go.
-    `func_name` names the only function.
+    With `norms` those of other values, and those in training, are decomposed too. Markers that only
+    gradients read go. `func_name` names the only function.
     """
 
     name = "decompose-ops-for-inference"

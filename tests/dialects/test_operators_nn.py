@@ -232,6 +232,8 @@ def test_batch_norm():
     data = "[n, c, h, w], f32"
     assert infer("nn.batch_norm", data, *VECTORS, *VECTORS) == f"{data}; [c], f32; [c], f32"
     assert infer("nn.batch_norm", "[n, c], f32", *VECTORS, *VECTORS, axis=-1).startswith("[n, c]")
+    trained = infer("nn.batch_norm", data, *VECTORS, *VECTORS, training=True, momentum=1.0)
+    assert trained == f"{data}; [c], f32; [c], f32"
     assert infer("nn.batch_norm", "*, f32", *VECTORS, *VECTORS) == "*, f32; [c], f32; [c], f32"
 
 
@@ -243,8 +245,8 @@ def test_batch_norm_messages():
     assert error_of("nn.batch_norm", data, *VECTORS, *VECTORS, axis=4) == (
         "axis of 'relax.nn.batch_norm' in [-4, 4), got 4"
     )
-    assert error_of("nn.batch_norm", data, *VECTORS, *VECTORS, training=True) == (
-        "training of 'relax.nn.batch_norm' to be False, got True"
+    assert error_of("nn.batch_norm", data, *VECTORS, *VECTORS, training=True, momentum=1.5) == (
+        "momentum of 'relax.nn.batch_norm' in [0, 1], got 1.5"
     )
 
 

@@ -115,6 +115,24 @@ def batch_norm(
     return result.movedim(1, axis), m, v
 
 
+def batch_norm_in_training(d: Draw):
+    arrays, attributes = batch_norm_operands(d)
+    momentum = {"momentum": d.pick((0, 0.25, 1))} if d.chance(60) else {}
+    return arrays, {**attributes, **momentum, "training": True}
+
+
+def trained_batch_norm(
+    x: Any, g: Any, b: Any, m: Any, v: Any, axis: int, training: bool,
+    momentum: float = 0.1, **attributes: Any,
+):  # fmt: skip
+    wide = x.double()
+    axes = [a for a in range(x.ndim) if a != axis % x.ndim]
+    mean, var = wide.mean(axes), wide.var(axes, correction=0)
+    result, _, _ = batch_norm(wide, *(t.double() for t in (g, b)), mean, var, axis, **attributes)
+    moved = (o.lerp(n, momentum) for o, n in ((m.double(), mean), (v.double(), var)))
+    return tuple(t.to(x.dtype) for t in (result, *moved))
+
+
 def layer_norm_operands(d: Draw):
     shape = d.shape(1, 4, 1)
     count = d.integer(1, len(shape))
@@ -254,6 +272,7 @@ CASES = (
     summed("relax.einsum", letters_and_tensors, einsum),
     Case("relax.outer", vectors, lambda x, y: torch.outer(x, y), NUMBERS),
     summed("relax.nn.batch_norm", batch_norm_operands, batch_norm),
+    summed("relax.nn.batch_norm", batch_norm_in_training, trained_batch_norm, note="training"),
     summed("relax.nn.layer_norm", layer_norm_operands, layer_norm),
     summed("relax.nn.rms_norm", rms_norm_operands, rms_norm),
     summed("relax.nn.group_norm", group_norm_operands, group_norm, symbolic=grouped_symbols),

@@ -1,4 +1,4 @@
-"""Batch normalization with given statistics, as in inference."""
+"""Batch normalization: by given statistics, or in training by those of the batch."""
 
 from __future__ import annotations
 
@@ -16,15 +16,19 @@ from .base import OperatorOp
 from .conversion import accumulator, wide
 from .inference import common_element_type, normalize_axis, require_floats, tuple_type
 from .language import TensorLanguage
+from .moments import mean_and_squares
 from .normalization import along, require_shape
+from .reduction import number_of_elements
 
 
 @irdl_op_definition
 class BatchNormOp(OperatorOp):
     """``(data - moving_mean) / sqrt(moving_var + epsilon) * gamma + beta`` along the channels.
 
-    The result is a tuple of the normalized data, the mean and the variance, as in TVM;
-    `torch.nn.functional.batch_norm`.
+    In `training`, mean and variance are those of the data over all axes but `axis`. The result is a
+    tuple of the normalized data, the mean and the variance, as in TVM: the given ones, in training
+    ``(1 - momentum) * moving_mean + momentum * mean`` and the same of the variances, whose divisor
+    is the number of elements; `torch.nn.functional.batch_norm`, whose moving variance has one less.
     """
 
     name = "relax.nn.batch_norm"
@@ -50,8 +54,9 @@ class BatchNormOp(OperatorOp):
         data, *vectors = operands
         require_floats(cls.name, operands)
         common_element_type(cls.name, operands)
-        if attributes["training"]:
-            raise ValueError(f"expected training of '{cls.name}' to be False, got True")
+        momentum = attributes["momentum"]
+        if attributes["training"] and not 0 <= momentum <= 1:
+            raise ValueError(f"expected momentum of '{cls.name}' in [0, 1], got {momentum}")
         if data.rank is not None:
             axis = normalize_axis(cls.name, attributes["axis"], data.rank)
             dims = None if data.dims is None else [data.dims[axis]]
@@ -61,6 +66,8 @@ class BatchNormOp(OperatorOp):
 
     @classmethod
     def compute(cls, te: TensorLanguage, tensors: Sequence[Any], attributes: dict[str, Any]) -> Any:
+        if attributes["training"]:
+            return _in_training(te, tensors, attributes)
         data, gamma, beta, mean, var = tensors
         dtype, axis = accumulator(data.dtype), attributes["axis"]
         epsilon = te.const(attributes["epsilon"], dtype)
@@ -85,9 +92,52 @@ class BatchNormOp(OperatorOp):
 
     @classmethod
     def reference(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> Any:
-        data, rank = wide(arrays[0]), arrays[0].ndim
+        data, rank, moving = wide(arrays[0]), arrays[0].ndim, arrays[3:]
         axis = (normalize_axis(cls.name, attributes["axis"], rank),)
         gamma, beta, mean, var = (along(wide(a), axis, rank) for a in arrays[1:])
+        if attributes["training"]:
+            count = data.dtype.type(data.size / max(1, mean.size))
+            others = tuple(a for a in range(rank) if a not in axis)
+            mean = np.sum(data, axis=others, keepdims=True) / count
+            var = np.sum(np.square(data - mean), axis=others, keepdims=True) / count
+            momentum = attributes["momentum"]
+            moving = [
+                wide(old) * (1 - momentum) + momentum * new.ravel()
+                for old, new in zip(moving, (mean, var), strict=True)
+            ]
         result = (data - mean) / np.sqrt(var + attributes["epsilon"])
         result = result * gamma if attributes["scale"] else result
-        return (result + beta if attributes["center"] else result, *arrays[3:])
+        return (result + beta if attributes["center"] else result, *moving)
+
+
+def _in_training(te: TensorLanguage, tensors: Sequence[Any], attributes: dict[str, Any]) -> Any:
+    """The result by the statistics of the data, and the moving ones of the next step."""
+    data, gamma, beta, *moving = tensors
+    dtype, axis = accumulator(data.dtype), attributes["axis"] % data.ndim
+    others = [a for a in range(data.ndim) if a != axis]
+    mean, squares = mean_and_squares(te, data, others)
+    count = te.cast(dtype, number_of_elements(te, data, others))
+
+    def mean_square(c: Any) -> Any:
+        return squares(c) / count
+
+    def factor(c: Any) -> Any:
+        shifted = variance(c) + te.const(attributes["epsilon"], dtype)
+        inverse = te.call_intrinsic("rsqrt", shifted)
+        return inverse * gamma(c).astype(dtype) if attributes["scale"] else inverse
+
+    def element(*i: Any) -> Any:
+        value = (data(*i).astype(dtype) - mean(i[axis])) * factors(i[axis])
+        value = value + beta(i[axis]).astype(dtype) if attributes["center"] else value
+        return value.astype(data.dtype)
+
+    def moved(old: Any, new: Any) -> Any:
+        momentum = attributes["momentum"]
+        kept, part = (te.const(p, dtype) for p in (1 - momentum, momentum))
+        return (kept * old.astype(dtype) + part * new).astype(data.dtype)
+
+    variance = te.compute(gamma.shape, mean_square, name="T_variance")
+    factors = te.compute(gamma.shape, factor, name="T_scale")
+    result = te.compute(data.shape, element, name="T_batch_norm")
+    pairs = zip(moving, (mean, variance), strict=True)
+    return (result, *(te.elementwise(moved, *pair, name="T_moved") for pair in pairs))

@@ -167,12 +167,43 @@ class MeanOp(ReductionOp):
         return total / (x.size / total.size if total.size else 1)
 
 
-class SpreadOp(ReductionOp, ABC):
-    """The mean squared distance from the mean, with divisor number of elements - `correction`.
+def mean_and_squares(
+    te: TensorLanguage, x: Any, axes: Sequence[int]
+) -> tuple[Any, Callable[..., Any]]:
+    """The mean over `axes`, and the sum of squared distances from it as a function of indices.
 
     Elements are shifted by the first one, so that the mean does not lose precision if all are far
     from 0; the squares are corrected for the mean's rounding error.
     """
+    working, count = accumulator(x.dtype), number_of_elements(te, x, axes)
+    number = te.cast(working, count)
+
+    def start(read: Any, ks: Any, i: Any) -> Any:
+        if isinstance(count, int) and count:
+            return read(x, 0).astype(working)
+        return te.if_then_else(te.GT(count, 0), read(x, 0).astype(working), te.const(0, working))
+
+    def distances(read: Any, ks: Any, i: Any) -> Any:
+        distance = read(x).astype(working) - first(*i)
+        return te.sum(distance, axis=ks) if ks else distance
+
+    def squares(read: Any, ks: Any, i: Any) -> Any:
+        distance = read(x).astype(working) - mean(*i)
+        return te.sum(distance * distance, axis=ks) if ks else distance * distance
+
+    def corrected(*i: Any) -> Any:
+        off = above(*i) - (mean(*i) - first(*i))
+        return te.max(total(*i) - number * (off * off), te.const(0, working))
+
+    first = reduced(te, x, axes, False, start, "T_first")
+    above = _averaged(te, reduced(te, x, axes, False, distances, "T_sum"), count, "T_above")
+    mean = te.elementwise(lambda f, a: f + a, first, above, name="T_mean")
+    total = reduced(te, x, axes, False, squares, "T_squares")
+    return mean, corrected
+
+
+class SpreadOp(ReductionOp, ABC):
+    """The mean squared distance from the mean, with divisor number of elements - `correction`."""
 
     DTYPES: ClassVar[Dtypes] = FLOATS
 
@@ -185,34 +216,13 @@ class SpreadOp(ReductionOp, ABC):
     def reduce(
         cls, te: TensorLanguage, x: Any, axes: tuple[int, ...], attributes: dict[str, Any]
     ) -> Any:
-        working, count = accumulator(x.dtype), number_of_elements(te, x, axes)
-        number = te.cast(working, count)
-
-        def start(read: Any, ks: Any, i: Any) -> Any:
-            if isinstance(count, int) and count:
-                return read(x, 0).astype(working)
-            return te.if_then_else(
-                te.GT(count, 0), read(x, 0).astype(working), te.const(0, working)
-            )
-
-        def distances(read: Any, ks: Any, i: Any) -> Any:
-            distance = read(x).astype(working) - first(*i)
-            return te.sum(distance, axis=ks) if ks else distance
-
-        def squares(read: Any, ks: Any, i: Any) -> Any:
-            distance = read(x).astype(working) - mean(*i)
-            return te.sum(distance * distance, axis=ks) if ks else distance * distance
+        working = accumulator(x.dtype)
+        squares = mean_and_squares(te, x, axes)[1]
+        divisor = te.cast(working, number_of_elements(te, x, axes) - attributes["correction"])
 
         def result(read: Any, ks: Any, i: Any) -> Any:
-            off = above(*i) - (mean(*i) - first(*i))
-            square = te.max(total(*i) - number * (off * off), te.const(0, working))
-            divisor = te.cast(working, count - attributes["correction"])
-            return cls.finish(te, square / te.max(divisor, te.const(0, working)))
+            return cls.finish(te, squares(*i) / te.max(divisor, te.const(0, working)))
 
-        first = reduced(te, x, axes, False, start, "T_first")
-        above = _averaged(te, reduced(te, x, axes, False, distances, "T_sum"), count, "T_above")
-        mean = te.elementwise(lambda f, a: f + a, first, above, name="T_mean")
-        total = reduced(te, x, axes, False, squares, "T_squares")
         return reduced(te, x, axes, attributes["keepdims"], result, f"T_{short_name(cls.name)}")
 
     @classmethod

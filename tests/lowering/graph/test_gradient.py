@@ -205,3 +205,19 @@ def test_registered_gradient():
     np.testing.assert_array_equal(by_x, np.full((3, 4), 2.0))
     with pytest.raises(ValueError, match=r"expected an operator of the graph, got 'relax\.flor'"):
         relax.op.base.register_gradient("relax.flor")
+
+
+@pytest.mark.parametrize("is_symbolic", [False, True])
+def test_batch_norm_in_training_after_its_decomposition(is_symbolic):
+    types = ('("n", 4), "float64"',) if is_symbolic else ()
+    text = "R.nn.batch_norm(x, w, R.exp(w), w, w, axis=1, training=True)[0] * R.sin(x)"
+    mod = relax.transform.DecomposeOpsForTraining("main")(module(text, *types))
+    rng = np.random.default_rng(1)
+    x, w = rng.standard_normal((3, 4)), rng.standard_normal(4)
+    loss, found = gradients(mod, x, w)
+    wanted_loss, wanted = expected(
+        lambda x, w: F.batch_norm(x, None, None, w, w.exp(), training=True) * x.sin(), x, w
+    )
+    np.testing.assert_allclose(loss, wanted_loss, rtol=1e-12)
+    for f, e in zip(found, wanted, strict=True):
+        np.testing.assert_allclose(f, e, rtol=1e-9, atol=1e-12)

@@ -91,6 +91,14 @@ relax.func @indices(%x0: !relax.tensor<[n, c, w], f32>, %x1: !relax.tensor<[n, c
 
 // -----
 
+// Statistics of the batch, and how far the moving ones move.
+// CHECK-LABEL: @batch_norm_in_training
+relax.func @batch_norm_in_training(%x: !relax.tensor<[n, c], f32>, %v: !relax.tensor<[c], f32>) -> !relax.tensor<[n, c], f32> {
+  // CHECK: %0 = relax.nn.batch_norm %x, %v, %v, %v, %v {axis = -1 : i64, momentum = 0.000000e+00 : f64, training = true}
+  %0 = relax.nn.batch_norm %x, %v, %v, %v, %v {axis = -1 : i64, momentum = 0.000000e+00 : f64, training = true} : !relax.tensor<[n, c], f32>, !relax.tensor<[c], f32>, !relax.tensor<[c], f32>, !relax.tensor<[c], f32>, !relax.tensor<[c], f32> -> tuple<!relax.tensor<[n, c], f32>, !relax.tensor<[c], f32>, !relax.tensor<[c], f32>>
+  relax.return %x : !relax.tensor<[n, c], f32>
+}
+
 // Normalisations; gamma and beta that are not used are still operands.
 // CHECK-LABEL: @norms
 relax.func @norms(%x0: !relax.tensor<[n, c, w], f32>, %x1: !relax.tensor<[c], f32>, %x2: !relax.tensor<[c], f32>, %x3: !relax.tensor<[c], f32>, %x4: !relax.tensor<[c], f32>, %x5: !relax.tensor<[n, c], f32>, %x6: !relax.tensor<[c], f32>, %x7: !relax.tensor<[c], f32>, %x8: !relax.tensor<[n, c], f32>, %x9: !relax.tensor<[c], f32>, %x10: !relax.tensor<[n, 6, w], f32>, %x11: !relax.tensor<[6], f32>, %x12: !relax.tensor<[6], f32>, %x13: !relax.tensor<[n, c, w], f32>, %x14: !relax.tensor<[c], f32>, %x15: !relax.tensor<[c], f32>) -> !relax.tensor<[n, c, w], f32> {

@@ -96,9 +96,9 @@ relax.func @main(%x: !relax.tensor<[n, 4, 4], f32>) -> !relax.tensor<[n, 4, 4], 
 
 // -----
 
-// CHECK: expected training of 'relax.nn.batch_norm' to be False, got True
+// CHECK: expected momentum of 'relax.nn.batch_norm' in [0, 1], got -0.1
 relax.func @main(%x: !relax.tensor<[n, c], f32>, %v: !relax.tensor<[c], f32>) -> !relax.tensor<[n, c], f32> {
-  %0 = relax.nn.batch_norm %x, %v, %v, %v, %v {training = true} : !relax.tensor<[n, c], f32>, !relax.tensor<[c], f32>, !relax.tensor<[c], f32>, !relax.tensor<[c], f32>, !relax.tensor<[c], f32> -> tuple<!relax.tensor<[n, c], f32>, !relax.tensor<[c], f32>, !relax.tensor<[c], f32>>
+  %0 = relax.nn.batch_norm %x, %v, %v, %v, %v {momentum = -1.000000e-01 : f64, training = true} : !relax.tensor<[n, c], f32>, !relax.tensor<[c], f32>, !relax.tensor<[c], f32>, !relax.tensor<[c], f32>, !relax.tensor<[c], f32> -> tuple<!relax.tensor<[n, c], f32>, !relax.tensor<[c], f32>, !relax.tensor<[c], f32>>
   relax.return %x : !relax.tensor<[n, c], f32>
 }
 

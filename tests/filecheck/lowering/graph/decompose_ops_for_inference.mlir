@@ -163,6 +163,21 @@ relax.func @short_floats(%x: !relax.tensor<[n, 1, 4], f16>) -> !relax.tensor<[n,
 
 // -----
 
+// One in training has the statistics of its data, also with constants, and stays as it is.
+
+// CHECK-LABEL: @in_training
+// CHECK:         %[[N:.*]] = relax.nn.batch_norm %x, {{.*}} {training = true}
+// CHECK-NEXT:    %[[M:.*]] = relax.tuple_get_item %[[N]][1]
+// CHECK-NEXT:    relax.return %[[M]]
+relax.func @in_training(%x: !relax.tensor<[n, 1], f32>) -> !relax.tensor<[1], f32> {
+  %v = relax.constant <float32, [1], [1.0]> : !relax.tensor<[1], f32>
+  %0 = relax.nn.batch_norm %x, %v, %v, %v, %v {training = true} : !relax.tensor<[n, 1], f32>, !relax.tensor<[1], f32>, !relax.tensor<[1], f32>, !relax.tensor<[1], f32>, !relax.tensor<[1], f32> -> tuple<!relax.tensor<[n, 1], f32>, !relax.tensor<[1], f32>, !relax.tensor<[1], f32>>
+  %1 = relax.tuple_get_item %0[1] : tuple<!relax.tensor<[n, 1], f32>, !relax.tensor<[1], f32>, !relax.tensor<[1], f32>> -> !relax.tensor<[1], f32>
+  relax.return %1 : !relax.tensor<[1], f32>
+}
+
+// -----
+
 // Markers that only gradients read are removed, except where a call may write their memory.
 
 // CHECK-LABEL: relax.func @marks

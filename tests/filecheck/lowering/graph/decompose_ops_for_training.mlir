@@ -63,3 +63,20 @@ relax.func @short(%x: !relax.tensor<[n, 2], f16>, %g: !relax.tensor<[2], f16>, %
   %0 = relax.nn.batch_norm %x, %g, %g, %m, %m : !relax.tensor<[n, 2], f16>, !relax.tensor<[2], f16>, !relax.tensor<[2], f16>, !relax.tensor<[2], f16>, !relax.tensor<[2], f16> -> tuple<!relax.tensor<[n, 2], f16>, !relax.tensor<[2], f16>, !relax.tensor<[2], f16>>
   relax.return %0 : tuple<!relax.tensor<[n, 2], f16>, !relax.tensor<[2], f16>, !relax.tensor<[2], f16>>
 }
+
+// -----
+
+// One that is in training has the same parts; for inference it takes the moving statistics.
+// CHECK-LABEL: @trained
+// INFER-LABEL: @trained
+relax.func @trained(%x: !relax.tensor<[n, 2], f32>, %g: !relax.tensor<[2], f32>, %m: !relax.tensor<[2], f32>) -> tuple<!relax.tensor<[n, 2], f32>, !relax.tensor<[2], f32>, !relax.tensor<[2], f32>> {
+  // CHECK-NEXT: %[[MEAN:.*]] = relax.mean %x {axis = array<i64: 0>}
+  // CHECK-NEXT: relax.variance %x {axis = array<i64: 0>}
+  // CHECK:      relax.constant <float32, [], [0.25]>
+  // CHECK-NEXT: relax.multiply {{.*}}, %[[MEAN]]
+  // INFER-NEXT: %[[M:.*]] = relax.expand_dims %m {axis = array<i64: 0>}
+  // INFER-NEXT: relax.subtract %x, %[[M]]
+  // INFER:      relax.tuple(%{{.*}}, %m, %m)
+  %0 = relax.nn.batch_norm %x, %g, %g, %m, %m {momentum = 2.500000e-01 : f64, training = true} : !relax.tensor<[n, 2], f32>, !relax.tensor<[2], f32>, !relax.tensor<[2], f32>, !relax.tensor<[2], f32>, !relax.tensor<[2], f32> -> tuple<!relax.tensor<[n, 2], f32>, !relax.tensor<[2], f32>, !relax.tensor<[2], f32>>
+  relax.return %0 : tuple<!relax.tensor<[n, 2], f32>, !relax.tensor<[2], f32>, !relax.tensor<[2], f32>>
+}
