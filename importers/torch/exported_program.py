@@ -71,8 +71,10 @@ def from_exported_program(
     then.
 
     A program that changes an input, as in-place operators do, must return the new value: the
-    function then returns it without changing its argument, and an XRelaxWarning says so. Raises
-    UnsupportedError, a ValueError, with a line for each operation that cannot be imported.
+    function then returns it without changing its argument, and an XRelaxWarning says so. A buffer
+    may change if no result reads it: batch normalizations in training use the statistics of the
+    batch, and running statistics among the weights stay. Raises UnsupportedError, a ValueError,
+    with a line for each operation that cannot be imported.
     """
     as_tvm = run_ep_decomposition is not None
     table = load_converters_as_tvm() if as_tvm else load_converters()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from torch import fx
@@ -12,7 +12,8 @@ from torch.export.graph_signature import InputKind, OutputKind
 
 from ...runtime.warning import XRelaxWarning
 from ..unsupported import Problem, UnsupportedError
-from .nodes import live_nodes
+from .nodes import GETITEM, live_nodes
+from .registry import overload_name
 from .source_lines import place
 
 _MUTATIONS = (
@@ -20,6 +21,13 @@ _MUTATIONS = (
     OutputKind.PARAMETER_MUTATION,
     OutputKind.USER_INPUT_MUTATION,
 )
+
+_MOVING = "aten._native_batch_norm_legit_functional.default"
+_STATISTICS = (3, 4)
+"""The arguments of a batch norm that are running statistics, and the results that are new ones.
+
+In training, which is argument 5, no other result reads them.
+"""
 
 
 def verify_mutations(
@@ -58,9 +66,18 @@ def _read(program: ExportedProgram, results: Sequence[fx.Node]) -> dict[str, fx.
     placeholders: dict[fx.Node, Any] = dict(
         zip(nodes, program.graph_signature.input_specs, strict=True)
     )
-    live = live_nodes(results)
+    live = live_nodes(results, _inputs)
     read = {s.target or n.name: n for n, s in placeholders.items() if n in live}
     return read | {n.name: n for n, s in placeholders.items() if s.kind is InputKind.USER_INPUT}
+
+
+def _inputs(node: fx.Node) -> Iterable[fx.Node]:
+    """The nodes whose values decide a node's, through the parts of a batch norm in training."""
+    source: Any = node.args[0] if overload_name(node.target) == GETITEM else None
+    if source is None or overload_name(source.target) != _MOVING or source.args[5:6] != (True,):
+        return node.all_input_nodes
+    given = (a for i, a in enumerate(source.args) if i not in _STATISTICS or i == node.args[1])
+    return [a for a in given if isinstance(a, fx.Node)]
 
 
 def _mutation(kind: str, name: str, value: fx.Node) -> Problem:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from operator import attrgetter
 from typing import Any, cast
 
 import torch
@@ -34,15 +35,18 @@ DROPPED = frozenset(
 _RECURRENT = {f"aten.{name}.input" for name in ("lstm", "gru", "rnn_tanh", "rnn_relu")}
 
 
-def live_nodes(results: Sequence[fx.Node]) -> set[fx.Node]:
-    """The nodes that the results depend on."""
+def live_nodes(
+    results: Sequence[fx.Node],
+    inputs: Callable[[fx.Node], Iterable[fx.Node]] = attrgetter("all_input_nodes"),
+) -> set[fx.Node]:
+    """The nodes that the results depend on, of which `inputs` gives those that one depends on."""
     found: set[fx.Node] = set()
     work = list(results)
     while work:
         node = work.pop()
         if node not in found:
             found.add(node)
-            work += node.all_input_nodes
+            work += inputs(node)
     return found
 
 

@@ -84,19 +84,17 @@ ADVICE: dict[str, str] = {
 DEFAULT_ADVICE = "write it with supported operators, or register a converter with `converts`"
 
 
-def converts(*overloads: str) -> Callable[[Converter], Converter]:
+def converts(
+    *overloads: str, when: Callable[..., bool] | None = None
+) -> Callable[[Converter], Converter]:
     """Register a function as the converter of ATen overloads such as "aten.add.Tensor".
 
     It is called as ``converter(context, *args, **kwargs)`` with the arguments of a node, in which
     tensors are values of the graph, and returns the node's value, or a tuple for several. It
-    replaces the converter that an overload has. `Unsupported` refuses arguments.
+    replaces the converter that an overload has. `Unsupported` refuses arguments. `when` is called
+    with the arguments of a node. If it is false for one, the overload is decomposed.
     """
-
-    def register(converter: Converter) -> Converter:
-        CONVERTERS.update(dict.fromkeys(overloads, converter))
-        return converter
-
-    return register
+    return _registering(CONVERTERS, overloads, when)
 
 
 def converts_as_tvm(
@@ -104,12 +102,16 @@ def converts_as_tvm(
 ) -> Callable[[Converter], Converter]:
     """Register a function as the converter of overloads to the operators that TVM emits.
 
-    `when` is called with the arguments of a node. If it is false for one, the overload is
-    decomposed.
+    `when` is that of `converts`.
     """
+    return _registering(_AS_TVM, overloads, when)
 
+
+def _registering(
+    table: dict[str, Converter], overloads: Iterable[str], when: Callable[..., bool] | None
+) -> Callable[[Converter], Converter]:
     def register(converter: Converter) -> Converter:
-        _AS_TVM.update(dict.fromkeys(overloads, converter))
+        table.update(dict.fromkeys(overloads, converter))
         if when is not None:
             _CONDITIONS[converter] = when
         return converter

@@ -6,13 +6,15 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ....dialects import relax
+from ....dialects.relax.operators.conversion import accumulator
 from ...emitter import Value, dims_of, dtype_of
 from ..context import Context
+from ..dtypes import dtype_name
 from ..registry import converts_as_tvm
 from .activation import prelu
 from .arithmetic import multiply
 from .manipulation import pixel_shuffle, squeeze
-from .normalization import instance_norm, normalized_over
+from .normalization import instance_norm, normalized_over, weights
 from .resizing import FLOOR, resize
 from .windows import max_pool
 
@@ -120,6 +122,26 @@ def norm_by_own_statistics(
     """Each channel normalized over the batch; its statistics must be unused."""
     axes = [a for a in range(len(dims_of(x))) if a != 1]
     return normalized_over(ctx, x, weight, bias, axes, eps), None, None
+
+
+@converts_as_tvm("aten._native_batch_norm_legit_functional.default")
+def norm_that_moves_statistics(
+    ctx: Context, x: Value, weight: Value | None, bias: Value | None, running_mean: Value,
+    running_var: Value, training: bool, momentum: float, eps: float,
+) -> tuple[Value | None, ...]:  # fmt: skip
+    """A batch norm with the running statistics of the next step; those it saves must be unused."""
+    axes, dtype = [a for a in range(len(dims_of(x))) if a != 1], accumulator(dtype_of(x))
+    x, mean, var = (ctx.astype(v, dtype) for v in (x, running_mean, running_var))
+    scale, shift = weights(ctx, weight, bias, dims_of(x)[1:2], dtype)
+    named: dict[str, Any] = {"axis": 1, "epsilon": eps, "momentum": momentum, "training": training}
+    normal, mean, moved = ctx.fields(ctx.op("nn.batch_norm", x, scale, shift, mean, var, **named))
+    if training:  # PyTorch's running variance has a divisor of one less
+        own = ctx.op("variance", x, axis=axes, correction=1)
+        parts = ((var, 1 - momentum), (own, momentum))
+        moved = ctx.op("add", *(ctx.op("multiply", v, ctx.number(p, dtype)) for v, p in parts))
+    found = zip((normal, mean, moved), (ctx.result[i] for i in (0, 3, 4)), strict=True)
+    normal, mean, var = (ctx.astype(v, dtype_name(r.dtype)) for v, r in found)
+    return normal, None, None, mean, var
 
 
 def _max_pool_of_pair(spatial: int) -> Callable[..., tuple[Value, Value | None]]:

@@ -107,7 +107,14 @@ def instance_norm(
     return group_norm(ctx, x, channels, weight, bias, eps)
 
 
-@converts("aten.batch_norm.default")
+def _is_of_values(
+    x: Any, weight: Any, bias: Any, running_mean: Any, running_var: Any, training: bool, *_: Any
+) -> bool:
+    """Whether a batch norm only has a result: one that moves statistics is decomposed."""
+    return not training or running_mean is None
+
+
+@converts("aten.batch_norm.default", when=_is_of_values)
 def batch_norm(
     ctx: Context, x: Value, weight: Value | None, bias: Value | None, running_mean: Value | None,
     running_var: Value | None, training: bool, momentum: float, eps: float,
