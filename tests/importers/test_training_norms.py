@@ -82,9 +82,7 @@ def test_one_operator_in_the_form_of_tvm():
 @pytest.mark.parametrize("form", FORMS)
 def test_running_statistics_that_results_read_are_refused(form: bool | None):
     x = torch.randn(2, 3, 4, 4)
-    with pytest.raises(
-        ValueError, match=r"changes buffer 'norm\.running_mean' at .*: return"
-    ):
+    with pytest.raises(ValueError, match=r"changes buffer 'norm\.running_mean' at .*: return"):
         built(Layer(reads=True).train(), (x,), form)
 
 
