@@ -29,6 +29,7 @@ class BatchNormOp(OperatorOp):
     tuple of the normalized data, the mean and the variance, as in TVM: the given ones, in training
     ``(1 - momentum) * moving_mean + momentum * mean`` and the same of the variances, whose divisor
     is the number of elements; `torch.nn.functional.batch_norm`, whose moving variance has one less.
+    The default of TVM's `training` is True.
     """
 
     name = "relax.nn.batch_norm"
