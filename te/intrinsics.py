@@ -184,6 +184,25 @@ def hypot(a: ExprLike, b: ExprLike) -> PrimExpr:
     return call_intrinsic("sqrt", x * x + y * y)
 
 
+def nextafter(a: ExprLike, b: ExprLike) -> PrimExpr:
+    """The number next to `a` in the direction of `b`, and `b` if they are equal; C's ``nextafter``.
+
+    Raises TypeError for integers.
+    """
+    x, y = promote(convert(a), convert(b))
+    if not is_float(x.dtype):
+        raise TypeError(f"'nextafter' expects a float, got {x.dtype}")
+    integer = f"int{bit_width(x.dtype)}"
+    one, negative = const(1, integer), min_value(integer)
+    # Integers of the same bits count numbers away from 0.
+    away = binary("eq", boolean(y > x), boolean(x > 0))
+    moved = reinterpret(integer, x) + select(away, one, -one)
+    smallest = select(y > 0, one, one + negative)
+    found = reinterpret(x.dtype, select(binary("eq", x, const(0, x.dtype)), smallest, moved))
+    found = select(binary("eq", x, y), y, found)
+    return select(logical_or(isnan(x), isnan(y)), x + y, found)
+
+
 def fmod(a: ExprLike, b: ExprLike) -> PrimExpr:
     """The remainder with the sign of `a`; C's ``fmod``."""
     return binary("truncmod", a, b)
@@ -345,6 +364,7 @@ FUNCTIONS: dict[str, Callable[..., PrimExpr]] = {
     "sigmoid": sigmoid,
     "exp10": exp10,
     "hypot": hypot,
+    "nextafter": nextafter,
     "fmod": fmod,
     "isnan": isnan,
     "isinf": isinf,

@@ -95,6 +95,7 @@ FLOATS = {
     "a ** 2": lambda a: a**2,
     "T.atan2(x, a)": np.arctan2,
     "T.copysign(a, x)": np.copysign,
+    "T.nextafter(x, a)": np.nextafter,
     "T.fma(x, x, x)": lambda x: x * x + x,
     "T.sigmoid(x)": lambda x: 1 / (1 + np.exp(-x)),
     "T.max(x, 0.5)": lambda x: np.maximum(x, 0.5),

@@ -50,6 +50,30 @@ def test_powers_of_integers(dtype):
     np.testing.assert_array_equal(run([x, y, z], base, exponent), np.array(expected).astype(dtype))
 
 
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_next_numbers(dtype):
+    kind = np.finfo(dtype)
+    sizes = [0, kind.smallest_subnormal, kind.tiny, 1, 1.5, kind.max, np.inf]
+    edges = np.array([*sizes, *np.negative(sizes), np.nan], dtype)
+    pairs = [np.ascontiguousarray(a.ravel()) for a in np.meshgrid(edges, edges)]
+    x, y = (te.placeholder(a.shape, dtype, name=n) for n, a in zip("XY", pairs, strict=True))
+    z = te.compute(x.shape, lambda i: te.nextafter(x[i], y[i]), name="Z")
+    with np.errstate(all="ignore"):
+        expected = np.nextafter(*pairs)
+    compiled = np.zeros_like(expected)
+    tvm.build(te.create_prim_func([x, y, z]))["main"](*pairs, compiled)
+    differ = pairs[0] != pairs[1]  # of equal zeros, NumPy's float16 gives the first
+    for found in (run([x, y, z], *pairs), compiled):
+        np.testing.assert_array_equal(found, expected)
+        signs = (np.signbit(a[differ & (expected == 0)]) for a in (found, expected))
+        np.testing.assert_array_equal(*signs)
+
+
+def test_next_numbers_of_integers_are_refused():
+    with pytest.raises(TypeError, match="'nextafter' expects a float, got int32"):
+        te.nextafter(1, 2)
+
+
 def test_truth_values():
     x = te.placeholder((3, 4), "int32", name="X")
     k = te.reduce_axis((0, 4), name="k")
