@@ -1,4 +1,4 @@
-"""Examples of modules, functions, compilation and targets."""
+"""Examples of modules, functions, compilation, targets and errors."""
 # ruff: noqa: E402
 
 # %% IRModule
@@ -183,4 +183,22 @@ print(tvm.ir.structural_equal(first, first.with_attr("key", 1)), tvm.ir.structur
 try:
     tvm.ir.assert_structural_equal(first, second)
 except ValueError as error:
+    print(error)
+
+# %% error.TVMError error.OpError
+import xrelax as tvm
+from xrelax import relax
+
+x = relax.Var("x", relax.TensorStructInfo((2, 3), "float32"))
+try:
+    relax.op.matmul(x, x)
+except tvm.error.OpError as error:
+    print(isinstance(error, tvm.error.TVMError), isinstance(error, TypeError), error)
+
+# %% error.DiagnosticError
+import xrelax as tvm
+
+try:
+    tvm.script.from_source("@T.prim_func\ndef f(X: T.Buffer((4,))):\n    X[0] = x")
+except tvm.error.DiagnosticError as error:
     print(error)
