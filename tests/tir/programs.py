@@ -5,6 +5,12 @@ from collections.abc import Mapping
 SHAPES = ({"n": 4, "m": 8, "p": 6}, {"n": 7, "m": 13, "p": 5}, {"n": 1, "m": 3, "p": 2})
 """Sizes for programs: such that factors divide, prime ones, and small ones."""
 
+SIZES = ({"n": 8, "m": 6}, {"n": 7, "m": 5}, {"n": 1, "m": 1})
+"""Such sizes for programs of two."""
+
+VECTORS = {"X": "({n},)", "Y": "({n},)"}
+"""The buffers of programs on two vectors."""
+
 
 def program(body: str, buffers: Mapping[str, str], **sizes: int | str) -> str:
     """The PrimFunc "main" on buffers of these shapes; in the text, ``{n}`` is the size n."""
@@ -59,7 +65,45 @@ def scaled(n: int | str, index: str = "vi", value: str = "X[vi]") -> str:
             vi = T.axis.spatial({{n}}, i)
             Y[{index}] = {value} * T.float32(2)
 """
-    return program(body, {"X": "({n},)", "Y": "({n},)"}, n=n)
+    return program(body, VECTORS, n=n)
+
+
+def in_place(n: int | str) -> str:
+    """Block "Y", which adds to what its buffer held before."""
+    body = """
+    for i in range({n}):
+        with T.block("Y"):
+            vi = T.axis.spatial({n}, i)
+            Y[vi] = Y[vi] + X[vi]
+"""
+    return program(body, VECTORS, n=n)
+
+
+def viewed(n: int | str) -> str:
+    """Block "Y", a copy of the elements of a view."""
+    body = """
+    for i in range({n}):
+        with T.block("Y"):
+            vi = T.axis.spatial({n}, i)
+            V = T.match_buffer(X[vi : vi + 1], (1,))
+            Y[vi] = V[0]
+"""
+    return program(body, VECTORS, n=n)
+
+
+def shifted(n: int | str) -> str:
+    """Blocks "Y" and "Z", which read parts of one buffer, "Z" two of them."""
+    body = """
+    for i in range({n}):
+        with T.block("Y"):
+            vi = T.axis.spatial({n}, i)
+            Y[vi] = X[vi + 2]
+    for i in range({n}):
+        with T.block("Z"):
+            vi = T.axis.spatial({n}, i)
+            Z[vi] = X[vi + 3] + X[vi]
+"""
+    return program(body, {"X": "({n} + 4,)", "Y": "({n},)", "Z": "({n},)"}, n=n)
 
 
 def row_sum(n: int | str = "n", m: int | str = "m") -> str:

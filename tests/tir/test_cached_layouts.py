@@ -1,10 +1,8 @@
 """Copies of buffers in other layouts, dtypes and places: before, after, and refusals."""
 
 import pytest
-from programs import chain, program, row_sum
+from programs import SIZES, chain, program, row_sum
 from schedule_check import check_refused, check_schedule, check_text
-
-SIZES = ({"n": 8, "m": 6}, {"n": 7, "m": 5}, {"n": 1, "m": 1})
 
 
 def test_reindex_cache_read():

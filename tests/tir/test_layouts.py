@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from programs import SHAPES, chain, matmul_relu, program, row_sum
+from programs import SHAPES, SIZES, VECTORS, chain, matmul_relu, program, row_sum
 from schedule_check import check_refused, check_schedule, check_text
 from test_index_map import MAPS
 
@@ -11,8 +11,6 @@ from xrelax import tir
 from xrelax.reference.evaluate import evaluate
 from xrelax.script import from_source
 from xrelax.tir.schedule import Schedule
-
-SIZES = ({"n": 8, "m": 6}, {"n": 7, "m": 5}, {"n": 1, "m": 1})
 
 
 def test_transform_layout_of_scratch():
@@ -205,7 +203,6 @@ def test_products_in_panels():
     check_schedule(matmul_relu(), schedule, *SHAPES)
 
 
-VECTORS = {"X": "({n},)", "Y": "({n},)"}
 SQUARE = """
     for i in range({n}):
         with T.block("Y"):

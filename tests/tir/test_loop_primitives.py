@@ -1,12 +1,10 @@
 """Each primitive on loops: the function before and after."""
 
-from programs import chain, matmul_relu, program, row_sum
+from programs import SIZES, chain, matmul_relu, program, row_sum
 from schedule_check import check_schedule
 
 from xrelax.script import from_source
 from xrelax.tir.schedule import Schedule
-
-SIZES = ({"n": 8, "m": 6}, {"n": 7, "m": 5}, {"n": 1, "m": 1})
 
 
 def loops_text(sch):

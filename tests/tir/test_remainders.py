@@ -1,7 +1,7 @@
 """Primitives for what tiles leave: versions of a nest, nests as one loop, strips, and borders."""
 
 import pytest
-from programs import SHAPES, chain, matmul_relu, program, row_sum
+from programs import SHAPES, VECTORS, chain, matmul_relu, program, row_sum
 from schedule_check import check_refused, check_schedule, check_text
 
 from xrelax.tir import ForKind
@@ -146,7 +146,6 @@ OTHER_ROWS = """
             vi = T.axis.spatial({n}, i)
             Y[vi] = S[{n} - 1 - vi]
 """
-VECTORS = {"X": "({n},)", "Y": "({n},)"}
 FOLLOWS = (
     "expected block 'Y' to follow block 'S', to be all that uses 'S', and to store nothing that "
     "either of them loads"

@@ -1,10 +1,8 @@
 """The kind and the strides of memory: `set_scope` and `storage_align`."""
 
 import pytest
-from programs import chain
+from programs import SIZES, chain
 from schedule_check import check_refused, check_schedule
-
-SIZES = ({"n": 8, "m": 6}, {"n": 7, "m": 5}, {"n": 1, "m": 1})
 
 
 def test_set_scope():

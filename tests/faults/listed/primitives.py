@@ -8,7 +8,9 @@ S = "lowering/schedule/"
 TESTS = (
     "tests/lowering/schedule/test_primitives.py",
     "tests/tir/test_loop_refusals.py",
-    "tests/tir/test_buffers.py",
+    "tests/tir/test_cache_read.py",
+    "tests/tir/test_cache_write.py",
+    "tests/tir/test_reindex.py",
     "tests/tir/test_storage.py",
     "tests/tir/test_reductions.py",
     "tests/tir/test_blocks.py",
