@@ -104,3 +104,19 @@ def test_broadcast_shape_of_symbols():
     assert str(te.broadcast_shape((n, 1), (1, 4))) == "(n, 4)"
     with pytest.raises(ValueError, match="do not broadcast"):
         te.broadcast_shape((n,), (4,))
+
+
+def test_pools_as_in_tvm():
+    x = te.placeholder((1, 2, 4, 4), name="x")
+    y = topi.nn.adaptive_pool(x, [2, 2], "max")
+    assert y.shape == (1, 2, 2, 2) and topi.nn.global_pool(x, "avg").shape == (1, 2, 1, 1)
+    with pytest.raises(ValueError, match=r"expected a pool_type \(avg, max\), got 'sum'"):
+        topi.nn.global_pool(x, "sum")
+    up = topi.nn.upsampling(
+        te.placeholder((1, 4, 3, 2)), 2.0, 3.0, layout="NHWC", method="bilinear"
+    )
+    assert up.shape == (1, 8, 9, 2)
+    with pytest.raises(ValueError, match=r"expected a method \(nearest_neighbor, .*, got 'best'"):
+        topi.nn.upsampling(x, 2, 2, method="best")
+    with pytest.raises(TypeError, match=r"topi\.acos only supports floating-point inputs, but got"):
+        topi.acos(te.placeholder((2,), dtype="int16"))
