@@ -1,38 +1,9 @@
 """What TensorIR looks like as TVMScript: parameters, loops, blocks, expressions, control flow."""
 
-import ast
-
 import pytest
-from xdsl.parser import Parser
+from printed_programs import script
 
-from xrelax.dialects import get_context
-from xrelax.ir.equality import assert_structural_equal
-from xrelax.script.parser.module import parse_text
-from xrelax.script.printer import print_module
 from xrelax.script.printer.writer import Names
-
-
-def parse_ir(text):
-    module = Parser(get_context(), text).parse_module()
-    module.verify()
-    return module
-
-
-def script(text):
-    """The text of a module given as IR; checks that it is Python and reads back as the module."""
-    module = parse_ir(text)
-    printed = print_module(module)
-    ast.parse(printed)
-    assert "\t" not in printed and not printed.endswith("\n")
-    assert_structural_equal(module, parse_text(with_imports(printed), {}))
-    return printed
-
-
-def with_imports(printed):
-    return "\n".join(
-        line.removeprefix("# ") if line.startswith("# from") else line
-        for line in printed.splitlines()
-    )
 
 
 def body_of(text, buffers="%X: !tir.buffer<[16], f32>, %Y: !tir.buffer<[16], f32>"):
