@@ -169,52 +169,56 @@ def test_functions_of_several_rewriters_keep_apart():
     assert {v.name_hint for v in Doubling(after).functions} == {"main", "double", "double_1"}
 
 
+def no_pattern():
+    @R.rewriter
+    class Rule:
+        @R.function
+        def replacement(a: R.Tensor((4,), "float32")):
+            return a
+
+
+def a_kernel():
+    @R.rewriter
+    class Rule:
+        @T.prim_func
+        def pattern(a: T.Buffer((4,), "float32")):
+            for i in range(4):
+                a[i] = T.float32(0)
+
+        @R.function
+        def replacement(a: R.Tensor((4,), "float32")):
+            return a
+
+
+def other_types():
+    @R.rewriter
+    class Rule:
+        @R.function
+        def pattern(a: R.Tensor((4,), "float32")):
+            return R.exp(a)
+
+        @R.function
+        def replacement(a: R.Tensor((5,), "float32")):
+            return R.exp(a)
+
+
+def public():
+    @R.rewriter
+    class Rule:
+        @R.function
+        def pattern(a: R.Tensor((4,), "float32")):
+            return R.exp(a)
+
+        @R.function
+        def replacement(a: R.Tensor((4,), "float32")):
+            return R.exp(a)
+
+        @R.function
+        def other(a: R.Tensor((4,), "float32")):
+            return R.exp(a)
+
+
 def test_what_rewriters_refuse():
-    def no_pattern():
-        @R.rewriter
-        class Rule:
-            @R.function
-            def replacement(a: R.Tensor((4,), "float32")):
-                return a
-
-    def a_kernel():
-        @R.rewriter
-        class Rule:
-            @T.prim_func
-            def pattern(a: T.Buffer((4,), "float32")):
-                for i in range(4):
-                    a[i] = T.float32(0)
-
-            @R.function
-            def replacement(a: R.Tensor((4,), "float32")):
-                return a
-
-    def other_types():
-        @R.rewriter
-        class Rule:
-            @R.function
-            def pattern(a: R.Tensor((4,), "float32")):
-                return R.exp(a)
-
-            @R.function
-            def replacement(a: R.Tensor((5,), "float32")):
-                return R.exp(a)
-
-    def public():
-        @R.rewriter
-        class Rule:
-            @R.function
-            def pattern(a: R.Tensor((4,), "float32")):
-                return R.exp(a)
-
-            @R.function
-            def replacement(a: R.Tensor((4,), "float32")):
-                return R.exp(a)
-
-            @R.function
-            def other(a: R.Tensor((4,), "float32")):
-                return R.exp(a)
-
     for wrong, kind, message in (
         (no_pattern, KeyError, "expected a function 'pattern' of the rewriter"),
         (a_kernel, TypeError, "expected 'pattern' to be a graph function, got a PrimFunc"),
