@@ -57,15 +57,12 @@ def build(
     from .backend.target import Target
 
     module, resolved = module_of(mod), Target(target or Target.current() or HOST)
-    before = _steps_before(mod) if check else []
-    if params:
-        module = _bound(module, params)
-        before = [(name, _bound(step, params)) for name, step in before]
+    module = _bound(module, params)
+    before = [(n, _bound(step, params)) for n, step in _steps_before(mod)] if check else []
     if relax_pipeline is not None:
         module = _transformed(module, relax_pipeline)
     if dtype is not None:
-        module = module.clone()
-        module.attributes[PRECISION] = StringAttr(dtype)
+        module = _with_precision(module, dtype)
     executable = with_deep_stack(module, lambda: _compile(module, resolved))
     inspect_with(executable, module.clone(), resolved)
     if dump_schedules is not None:
@@ -96,8 +93,10 @@ def inspect_with(executable: Executable, module: ModuleOp, target: Target) -> No
     executable.inspector = CodeInspector(module, target)
 
 
-def _bound(module: ModuleOp, params: Mapping[str, Any]) -> ModuleOp:
-    """A copy in which parameters of "main" have values."""
+def _bound(module: ModuleOp, params: Mapping[str, Any] | None) -> ModuleOp:
+    """A copy in which parameters of "main" have values; the module itself if none are given."""
+    if not params:
+        return module
     from .ir.module import IRModule
     from .relax.transform import BindParams
 
@@ -112,6 +111,13 @@ def _transformed(module: ModuleOp, pipeline: Any) -> ModuleOp:
 
     passes = get_pipeline(pipeline) if isinstance(pipeline, str) else as_pass(pipeline)
     return passes(IRModule(module)).op
+
+
+def _with_precision(module: ModuleOp, dtype: str) -> ModuleOp:
+    """A copy whose contractions round their operands to a dtype."""
+    module = module.clone()
+    module.attributes[PRECISION] = StringAttr(dtype)
+    return module
 
 
 def _steps_before(mod: IRModule | BaseFunc | ModuleOp) -> list[tuple[str, ModuleOp]]:

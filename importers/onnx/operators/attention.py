@@ -268,13 +268,7 @@ def attention(
         seen.hide_earlier(ctx, left_window_size)
     if right_window_size >= 0:
         seen.hide_later(ctx, right_window_size)
-    if mask is not None:
-        added = mask if mask.dtype == "bool" else ctx.astype(mask, dtype)
-        mask = widened_mask(ctx, added, heads.keys)
-    if mask is not None and mask.dtype == "bool":
-        seen.conditions.append(Formula(ctx, mask))
-        mask = None
-    bias = seen.bias(ctx, mask)
+    bias = _masked(ctx, seen, mask)
     if steps:
         precision = dtype if softmax_precision is None else dtype_of_element(softmax_precision)
         parts = Steps(heads, bias, scale, softcap, precision)
@@ -297,3 +291,15 @@ def _visibility(
     seen = Visibility(heads, Formula(ctx, valid) - heads.queries, [])
     seen.hide_from(ctx, Formula(ctx, valid))
     return seen
+
+
+def _masked(ctx: Context, seen: Visibility, mask: Tensor | None) -> Tensor | None:
+    """What is added to the products: a mask of numbers, and for keys that are hidden `NEVER`."""
+    if mask is None:
+        return seen.bias(ctx, None)
+    added = mask if mask.dtype == "bool" else ctx.astype(mask, seen.heads.query.dtype)
+    added = widened_mask(ctx, added, seen.heads.keys)
+    if added.dtype != "bool":
+        return seen.bias(ctx, added)
+    seen.conditions.append(Formula(ctx, added))
+    return seen.bias(ctx, None)

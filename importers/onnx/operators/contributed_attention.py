@@ -223,13 +223,8 @@ def group_query_attention(
     parts = _grouped(ctx, (query, key, value), num_heads, kv_num_heads)
     start = ZERO if past_key is None else past_key.dims[2]
     if do_rotary:
-        if cosines is None or sines is None:
-            raise ValueError("expected tables of cosines and sines, got none")
-        batch, length = parts[0].dims[:2]
-        first = ctx.reshape(ctx.number(start, "int64"), [ONE])
-        places = all_positions(ctx, first, batch, length) if positions is None else positions
-        rotation = Rotation.of(ctx, cosines, sines, places, rotary_interleaved)
-        parts[:2] = [rotation.rotate(ctx, t) for t in parts[:2]]
+        tables = (cosines, sines)
+        parts[:2] = _rotated(ctx, parts[:2], tables, start, positions, rotary_interleaved)
     keys, present_key = with_past(ctx, past_key, parts[1])
     values, present_value = with_past(ctx, past_value, parts[2])
     heads = Heads.of(ctx, parts[0], keys, values)
@@ -261,3 +256,22 @@ def _grouped(
     widths = [size * count, size * key_count, size * key_count]
     parts = _parts(ctx, query, 2, widths)
     return [heads_of(ctx, p, n) for p, n in zip(parts, (count, key_count, key_count), strict=True)]
+
+
+def _rotated(
+    ctx: Context,
+    tensors: Sequence[Tensor],
+    tables: tuple[Tensor | None, Tensor | None],
+    start: IntExpr,
+    positions: Tensor | None,
+    interleaved: int,
+) -> list[Tensor]:
+    """Queries and keys rotated at their positions, those from `start` if none are given."""
+    cosines, sines = tables
+    if cosines is None or sines is None:
+        raise ValueError("expected tables of cosines and sines, got none")
+    batch, length = tensors[0].dims[:2]
+    first = ctx.reshape(ctx.number(start, "int64"), [ONE])
+    places = all_positions(ctx, first, batch, length) if positions is None else positions
+    rotation = Rotation.of(ctx, cosines, sines, places, interleaved)
+    return [rotation.rotate(ctx, t) for t in tensors]
