@@ -82,6 +82,9 @@ class ExternCall(PrimExpr):
     def children(self) -> list[PrimExpr]:
         return [a for a in self.args if isinstance(a, PrimExpr)]
 
+    def has_calls(self) -> bool:
+        return True
+
     @property
     def text(self) -> Text:
         return Text(f'T.call_extern("{self.dtype}", "{self.callee}"{self._arguments(", ")})')

@@ -81,6 +81,10 @@ class PrimExpr(Operators, Sides):
         """Whether there is an element of a buffer in it."""
         return any(part.reads_memory() for part in self.children())
 
+    def has_calls(self) -> bool:
+        """Whether a function from elsewhere is called in it, which may have effects."""
+        return any(part.has_calls() for part in self.children())
+
     def declared(self) -> Iterator[tuple[str, str]]:
         """Names in it, with what declares them, ``T.int64()``, in order; names may repeat."""
         for part in self.children():

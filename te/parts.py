@@ -8,9 +8,10 @@ from __future__ import annotations
 from math import gcd
 from typing import TypeGuard
 
+from ..dialects.dtypes import integer_range
 from ..dialects.int_expr import ZERO, Atom, Compound, IntExpr, Monomial, Sym
 from ..dialects.quotients import with_remainder
-from .arithmetic import Binary, Imm, Index, PrimExpr, as_int_expr, binary, index_expr
+from .arithmetic import Binary, Imm, Index, PrimExpr, as_int_expr, binary, const, index_expr
 from .equality import is_equal
 from .knowledge import Knowledge
 
@@ -117,8 +118,9 @@ def truncated(op: str, lhs: PrimExpr, rhs: PrimExpr) -> PrimExpr | None:
     if number is None:
         return None
     if op == "truncdiv" and _is(lhs, "truncdiv") and (inner := as_int_expr(lhs.rhs)):
-        if inner.constant:
-            return binary(op, lhs.lhs, index_expr(inner * divisor, rhs.dtype))
+        low, high = integer_range(rhs.dtype)
+        if low <= (product := (inner * divisor).constant or low - 1) <= high:
+            return binary(op, lhs.lhs, const(product, rhs.dtype))
     common = 1 if dividend is None else gcd(number, *(c for _, c in dividend.terms))
     if dividend is None or common == 1:
         return None

@@ -89,7 +89,7 @@ class Rewriter:
             return first
         match first:
             case Call(op=inner, args=(more, both, other)) if inner == op:
-                if is_equal(other, second) and not more.reads_memory():
+                if is_equal(other, second) and not (more.reads_memory() or more.has_calls()):
                     both_hold = self._joined("bitwise_and", [test, more])
                     return self._choice(op, both_hold, both, other)
             case _:
@@ -97,7 +97,9 @@ class Rewriter:
         return Call(op, (test, first, second), first.dtype)
 
     def _operated(self, op: str, lhs: PrimExpr, rhs: PrimExpr) -> PrimExpr:
-        """An operation on simplified operands."""
+        """An operation on simplified operands; of what is called, it is kept."""
+        if lhs.has_calls() or rhs.has_calls():
+            return binary(op, lhs, rhs)
         if op in ("truncdiv", "truncmod"):
             if self._rounds_down(lhs, rhs):
                 return self.simplify(binary(op.replace("trunc", "floor"), lhs, rhs))

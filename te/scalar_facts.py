@@ -6,7 +6,7 @@ Parts over symbols alone are integer expressions, whose analyses are in `dialect
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from math import gcd
+from math import ceil, floor, gcd, isfinite, isinf
 from typing import NamedTuple
 
 from ..dialects import constant_bounds, residues
@@ -14,7 +14,7 @@ from ..dialects.constant_bounds import UNBOUNDED, Bounds
 from ..dialects.dtypes import integer_range, is_float
 from ..dialects.int_expr import Atom, IntExpr
 from ..dialects.residues import ANY, Residue
-from .arithmetic import COMPARISONS, Binary, Call, Cast, Imm, PrimExpr, as_int_expr
+from .arithmetic import Binary, Call, Cast, Imm, PrimExpr, as_int_expr, round_to
 from .expr import Let, Var
 
 CHOICES = ("select", "if_then_else")
@@ -44,7 +44,10 @@ class ScalarFacts:
         return constant_bounds.constant_bounds(expr, self.bounds, self.residues)
 
     def bounds_of(self, expr: PrimExpr) -> Bounds:
-        """The bounds of a scalar of any dtype, of floats those of whole numbers."""
+        """The bounds of a scalar of any dtype; of floats those of whole numbers.
+
+        Floats that are computed have none, since they may be NaN.
+        """
         return self._of(expr).bounds
 
     def residue_of(self, expr: PrimExpr) -> Residue:
@@ -56,22 +59,19 @@ class ScalarFacts:
         if (number := as_int_expr(expr)) is not None:
             return Fact(self.int_bounds(number), residues.residue_of(number, self.residues))
         found = self._unwrapped(expr)
-        bounds = _wrapped_bounds(found.bounds, expr.dtype)
-        return Fact(bounds, _wrapped_residue(found.residue, expr.dtype))
+        if expr.dtype == "bool" or (expr.dtype in INDEX_DTYPES and not _is_other_cast(expr)):
+            return Fact(found.bounds.intersection(_range_of(expr.dtype)), found.residue)
+        return _wrapped(found, expr.dtype)
 
     def _unwrapped(self, expr: PrimExpr) -> Fact:
         match expr:
-            case Imm(value=value):
-                return Fact(Bounds(value, value))
+            case Imm(value=value) if isfinite(value):
+                return Fact(Bounds(floor(value), ceil(value)))
             case Var():
                 return self._of_variable(expr)
-            case Cast(value=value) if is_float(value.dtype):
-                return Fact(self.bounds_of(value).intersection(_range_of(expr.dtype)))
-            case Cast(value=value):
+            case Cast(value=value, dtype=dtype) if dtype != "bool":
                 return self._of(value)
-            case Binary(op=op) if op in COMPARISONS:
-                return Fact(Bounds(0, 1))
-            case Binary():
+            case Binary(dtype=dtype) if dtype != "bool" and not is_float(dtype):
                 return self._of_binary(expr)
             case Call(op=op, args=(_, on_true, on_false)) if op in CHOICES:
                 a, b = self._of(on_true), self._of(on_false)
@@ -122,19 +122,21 @@ INDEX_DTYPES = ("int32", "int64")
 """Dtypes of indices, whose operations are assumed not to wrap."""
 
 
-def _wrapped_bounds(found: Bounds, dtype: str) -> Bounds:
-    """The bounds of a result that wraps where it is not in the range of its dtype."""
-    limits = _range_of(dtype)
-    if dtype in INDEX_DTYPES or is_float(dtype):
-        return found.intersection(limits)
-    return found if found.intersection(limits) == found else limits
+def _is_other_cast(expr: PrimExpr) -> bool:
+    """Whether it is a cast of what is no index, which may wrap."""
+    return isinstance(expr, Cast) and expr.value.dtype not in INDEX_DTYPES
 
 
-def _wrapped_residue(found: Residue, dtype: str) -> Residue:
-    """The residue of a result that wraps: a multiple of a power of 2 is added."""
-    if dtype in INDEX_DTYPES or is_float(dtype) or dtype == "bool":
-        return found
+def _wrapped(found: Fact, dtype: str) -> Fact:
+    """What is known of a result that is wrapped, or rounded, where the dtype does not have it.
+
+    A multiple of a power of 2 is added where it wraps.
+    """
+    if is_float(dtype):
+        is_exact = all(isinf(end) or round_to(dtype, end) == end for end in found.bounds)
+        return Fact(found.bounds if is_exact else UNBOUNDED)
     low, high = integer_range(dtype)
-    if found.coeff == 0 and low <= found.base <= high:
+    if low <= found.bounds.lower and found.bounds.upper <= high:
         return found
-    return Residue.of(gcd(found.coeff, high - low + 1), found.base)
+    residue = Residue.of(gcd(found.residue.coeff, high - low + 1), found.residue.base)
+    return Fact(_range_of(dtype), residue)

@@ -114,8 +114,20 @@ def test_integers_that_wrap(analyzer):
     assert analyzer.modular_set((n * 12 + 7).astype("uint8")) == (4, 3)
     assert analyzer.const_int_bound((i - 1).astype("uint8")) == (0, 255)
     assert analyzer.const_int_bound((i + 1).astype("uint8")) == (1, 8)
+    assert analyzer.modular_set((n * 2).astype("bool")) == (1, 0)
+    unsigned = (i - 4).astype("uint32")
+    assert analyzer.const_int_bound(unsigned.astype("int32")) == (-(2**31), 2**31 - 1)
+    assert analyzer.const_int_bound(unsigned.astype("int64")) == (0, 2**32 - 1)
     analyzer.update(y, ConstIntBound(2, 5))
     assert analyzer.const_int_bound(y + 1) == (3, 6)
+
+
+def test_integers_that_floats_round(analyzer):
+    analyzer.update(n, ConstIntBound(2**24 + 1, 2**24 + 1))
+    assert not analyzer.can_prove(n.astype("float32") > 2.0**24)
+    assert analyzer.can_prove(n.astype("float64") > 2.0**24)
+    half = tir.Select(i > 3, tir.const(0.5, "float32"), tir.const(2.5, "float32"))
+    assert analyzer.const_int_bound(half.astype("int32")) == (0, 3)
 
 
 def test_sets(analyzer):
