@@ -33,6 +33,7 @@ from xdsl.traits import IsTerminator
 from ...dialects import relax
 from ...dialects.relax.closure import is_pure
 from ..functions import graph_functions
+from .foreign_calls import runs_unused
 
 
 @dataclass(frozen=True)
@@ -95,7 +96,7 @@ def _may_move(op: Operation) -> bool:
         return False  # the result of the function, which is written where it ends
     if op.regions or op.has_trait(IsTerminator) or isinstance(op, relax.AllocTensorOp):
         return False
-    return is_pure(op)
+    return is_pure(op) and not runs_unused(op)  # inside of a dataflow block it would not run
 
 
 def _wrap(group: Sequence[Operation], min_size: int) -> None:

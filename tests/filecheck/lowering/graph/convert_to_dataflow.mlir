@@ -52,3 +52,17 @@ relax.func @result(%x: !relax.tensor<[n], f32>) -> tuple<!relax.tensor<[n], f32>
   %t = relax.tuple(%y, %b) : (!relax.tensor<[n], f32>, !relax.tensor<[n], f32>) -> tuple<!relax.tensor<[n], f32>, !relax.tensor<[n], f32>>
   relax.return %t : tuple<!relax.tensor<[n], f32>, !relax.tensor<[n], f32>>
 }
+
+// -----
+
+// A call of a registered function whose result has no uses runs, as it would not inside of a block.
+// CHECK-LABEL: @unused
+relax.func @unused(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
+  // CHECK-NEXT: relax.call_pure_packed "log"
+  // CHECK-NEXT: relax.dataflow
+  // CHECK-NEXT:   relax.call_pure_packed "relu"
+  %0 = relax.call_pure_packed "log"(%x) : (!relax.tensor<[n], f32>) -> !relax.tensor<[n], f32>
+  %y = relax.call_pure_packed "relu"(%x) : (!relax.tensor<[n], f32>) -> !relax.tensor<[n], f32>
+  %z = relax.add %y, %x : !relax.tensor<[n], f32>, !relax.tensor<[n], f32> -> !relax.tensor<[n], f32>
+  relax.return %z : !relax.tensor<[n], f32>
+}
