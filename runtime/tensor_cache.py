@@ -88,7 +88,7 @@ def load_tensor_cache(
     """The tensors of a folder, or of its list, by name, and the metadata.
 
     TVM's ``tvmjs.load_tensor_cache``. Raises FileNotFoundError where there is no list, and
-    ValueError for files of another size than it says.
+    ValueError for an entry without a part, or files of another size than it says.
     """
     folder, listed = _list_of(Path(cachepath))
     found = {r.name: _decoded(r, data) for r, data in _stored(folder, listed)}
@@ -160,19 +160,32 @@ def _list_of(path: Path) -> tuple[Path, dict[str, Any]]:
     """The folder, and the list in it."""
     files = [path] if path.suffix == ".json" else [path / name for name in NAMES]
     found = next((file for file in files if file.exists()), files[0])
-    return found.parent, json.loads(found.read_text())
+    listed = json.loads(found.read_text())
+    return found.parent, {
+        "metadata": _part(listed, "metadata"),
+        "records": _part(listed, "records"),
+    }
+
+
+def _part(entry: Any, name: str) -> Any:
+    """What an entry of the list has under a name; ValueError if there is none."""
+    known = cast("dict[str, Any]", entry) if isinstance(entry, dict) else {}
+    if name not in known:
+        raise ValueError(f"expected '{name}' in each entry of the cache, got {list(known)}")
+    return known[name]
 
 
 def _stored(folder: Path, listed: Mapping[str, Any]) -> Iterator[tuple[_Record, bytes]]:
     """The tensors of a list, with their bytes."""
     for shard in listed["records"]:
-        if shard["format"] != "raw-shard" or (name := Path(shard["dataPath"])).name != str(name):
-            raise ValueError(f"expected a raw-shard of the folder, got {shard['dataPath']!r}")
+        kind, path, size = (_part(shard, k) for k in ("format", "dataPath", "nbytes"))
+        if kind != "raw-shard" or (name := Path(path)).name != str(name):
+            raise ValueError(f"expected a raw-shard of the folder, got {path!r}")
         content = (folder / name).read_bytes()
-        if len(content) != shard["nbytes"]:
-            raise ValueError(f"expected {shard['nbytes']} bytes in '{name}', got {len(content)}")
-        for entry in shard["records"]:
-            record = _Record(**{k: entry[k] for k in _Record.__dataclass_fields__})
+        if len(content) != size:
+            raise ValueError(f"expected {size} bytes in '{name}', got {len(content)}")
+        for entry in _part(shard, "records"):
+            record = _Record(**{k: _part(entry, k) for k in _Record.__dataclass_fields__})
             yield record, content[record.byteOffset : record.byteOffset + record.nbytes]
 
 

@@ -100,6 +100,12 @@ def test_files_that_do_not_fit(tmp_path):
             "a raw-shard of the folder, got '../params_shard_0.bin'",
         ),
         ('"nbytes": 24,\n            "records"', '"nbytes": 8,\n            "records"', "8 bytes"),
+        (
+            '"dtype"',
+            '"type"',
+            r"expected 'dtype' in each entry of the cache, got \['name', 'shape'",
+        ),
+        ('"metadata"', '"meta"', r"expected 'metadata' in each .*, got \['meta', 'records'\]"),
     ):
         assert old in listed
         shutil.copytree(
