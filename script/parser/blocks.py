@@ -195,7 +195,7 @@ class BlockParser:
     def _where(self, predicate: ast.expr, pending: _Pending) -> None:
         """A predicate; the parts that read data become conditions of the body."""
         for node in conjuncts(predicate):
-            if not reads_data(node):
+            if not reads_data(self.statements, node):
                 pending.predicates += bounds_of(self.statements, node)
             elif pending in self.pending:
                 raise self.statements.error(node, f"expected {READING} before its statements")

@@ -25,9 +25,10 @@ def conjuncts(node: ast.expr) -> list[ast.expr]:
     return [node]
 
 
-def reads_data(node: ast.expr) -> bool:
-    """Whether a condition loads elements of buffers."""
-    return any(isinstance(n, ast.Subscript) for n in ast.walk(node))
+def reads_data(statements: StatementReader, node: ast.expr) -> bool:
+    """Whether a condition loads elements of buffers; a dim, ``X.shape[0]``, is none."""
+    has_elements = any(isinstance(n, ast.Subscript) for n in ast.walk(node))
+    return has_elements and statements.exprs.expr(node).reads_memory()
 
 
 def guarded(

@@ -66,6 +66,25 @@ for i in range(10):
     np.testing.assert_array_equal(y, [0, 0, 3, 0, 5, 0, 0, 0, 0, 0])
 
 
+def test_predicates_over_dims_and_numbers_of_python(run):
+    y = run(
+        'X: T.Buffer((10,), "float32"), Y: T.Buffer((10,), "float32")',
+        """
+sizes = [10]
+for i, j, r in T.grid(3, 4, 2):
+    with T.block("Y"):
+        vi = T.axis.spatial(10, i * 4 + j)
+        vr = T.axis.reduce(2, r)
+        T.where(i * 4 + j < X.shape[0] and j < sizes[0])
+        with T.init():
+            Y[vi] = T.float32(0)
+        Y[vi] = Y[vi] + X[vi]
+""",
+        np.ones(10, "float32"),
+    )
+    np.testing.assert_array_equal(y, np.full(10, 2))
+
+
 def test_an_initialization_below_the_views_that_it_does_not_use(run):
     y = run(
         F8,
