@@ -1,6 +1,7 @@
 """`arith.Analyzer`: what it proves holds for all values, and what it should prove."""
 
 import pytest
+from exact import EXACT
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -231,18 +232,3 @@ def test_bounds_and_residues_of_scalars_hold_for_all_values(steps):
                 value = EXACT[op](value, b if takes_y else 3)
             assert low <= value <= high
             assert (value - base) % coeff == 0 if coeff else value == base
-
-
-EXACT = {
-    "add": lambda a, b: a + b,
-    "sub": lambda a, b: a - b,
-    "mul": lambda a, b: a * b,
-    "min": min,
-    "max": max,
-    "floordiv": lambda a, b: a // b,
-    "floormod": lambda a, b: a % b,
-    "truncdiv": lambda a, b: int(a / b),
-    "truncmod": lambda a, b: a - int(a / b) * b,
-    "bitwise_and": lambda a, b: a & b,
-    "shift_right": lambda a, b: a >> b,
-}

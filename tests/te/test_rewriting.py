@@ -3,6 +3,7 @@
 from itertools import product
 
 import pytest
+from exact import EXACT
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -16,26 +17,6 @@ x, y, z = (tir.Var(name, "int32") for name in "xyz")
 b, w = Var("b", "uint8"), Var("w", "int8")
 VALUES = range(-4, 6)
 
-EXACT = {
-    "add": lambda a, b: a + b,
-    "sub": lambda a, b: a - b,
-    "mul": lambda a, b: a * b,
-    "min": min,
-    "max": max,
-    "floordiv": lambda a, b: a // b,
-    "floormod": lambda a, b: a % b,
-    "truncdiv": lambda a, b: int(a / b),
-    "truncmod": lambda a, b: a - int(a / b) * b,
-    "bitwise_and": lambda a, b: a & b,
-    "bitwise_or": lambda a, b: a | b,
-    "bitwise_xor": lambda a, b: a ^ b,
-    "lt": lambda a, b: a < b,
-    "le": lambda a, b: a <= b,
-    "gt": lambda a, b: a > b,
-    "ge": lambda a, b: a >= b,
-    "eq": lambda a, b: a == b,
-    "ne": lambda a, b: a != b,
-}
 WIDTHS = {"uint8": (0, 256), "int8": (-128, 256)}
 
 
