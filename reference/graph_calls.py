@@ -15,6 +15,7 @@ from ..dialects.relax.constant import storage_dtype
 from ..dialects.relax.objects import is_plain
 from ..dialects.relax.prim_values import tensor_of
 from ..dialects.relax.types import TensorType, tensors_in
+from ..dialects.rt.call_packed import VALUE_OF
 from ..dialects.sym import ExprAttr, exprs_of
 from .arguments import GraphValue, flatten
 from .expressions import number, shape_of
@@ -83,8 +84,7 @@ def _call_tir_inplace(graph: Graph, op: relax.CallTIRInplaceOp) -> None:
     for index, position in enumerate(op.positions):
         if position != -1:
             source = args[position]
-            is_own = any(source is own for own in graph.own)
-            args[position] = outputs[index] = source if is_own else source.copy()
+            args[position] = outputs[index] = source if _is_own(graph, source) else source.copy()
     own = [o for o, position in zip(outputs, op.positions, strict=True) if position == -1]
     graph.session.run_kernel(kernel, [*args, *own], numbers(graph, op.tir_vars))
     is_tuple = isinstance(op.result.type, TupleType)
@@ -113,6 +113,10 @@ def _call_dps_packed(graph: Graph, op: relax.CallDPSPackedOp) -> None:
 
 def _call_pure_packed(graph: Graph, op: PackedCall) -> None:
     inputs, types = _given(graph, op), tensors_in(op.result.type)
+    changed = [v for p in _places(op) if p != -1 and isinstance(v := inputs[p], Buffer)]
+    if op.result.first_use is None and op.callee.data != VALUE_OF:  # as natively, of any type
+        graph.session.call_registered(op.callee.data, inputs, changed)
+        return
     if not is_plain([], op.result.type):
         found = graph.session.call_registered(op.callee.data, inputs, ())
         graph.values[op.result] = returned(graph, op.callee.data, op.result.type, found)
@@ -121,18 +125,32 @@ def _call_pure_packed(graph: Graph, op: PackedCall) -> None:
         graph.values[op.result] = _of_unknown_type(graph, op, inputs)
         return
     result = fresh(graph, op.result.type, op.result.name_hint or op.callee.data)
-    graph.session.call_for_result(op.callee.data, inputs, flatten(result))
-    graph.values[op.result] = result
+    outputs = list(flatten(result))
+    for index, position in enumerate(_places(op)):
+        if position != -1 and _is_own(graph, value := inputs[position]):
+            outputs[index] = cast(Buffer, value)
+    graph.session.call_for_result(op.callee.data, inputs, outputs, changed)
+    is_tuple = isinstance(result, tuple)
+    graph.values[op.result] = result if not changed else tuple(outputs) if is_tuple else outputs[0]
 
 
 def _given(graph: Graph, op: PackedCall) -> Sequence[GraphValue]:
     """The arguments of a call; those that it may change in place are copies, or the caller's."""
     values = list(values_of(graph, op.args))
-    for position in op.positions if isinstance(op, relax.CallPurePackedOp) else ():
-        value = values[position]
-        if position != -1 and isinstance(value, Buffer) and not any(value is b for b in graph.own):
-            values[position] = value.copy()
+    for position in _places(op):
+        if position != -1 and isinstance(value := values[position], Buffer):
+            values[position] = value if _is_own(graph, value) else value.copy()
     return values
+
+
+def _places(op: PackedCall) -> Sequence[int]:
+    """For each result the position of the argument that becomes it, or -1; often none."""
+    return op.positions if isinstance(op, relax.CallPurePackedOp) else ()
+
+
+def _is_own(graph: Graph, value: GraphValue) -> bool:
+    """Whether it is a tensor that the caller of the program passes."""
+    return any(value is own for own in graph.own)
 
 
 def returned(graph: Graph, name: str, type_: Attribute, found: Any) -> GraphValue:

@@ -123,10 +123,17 @@ class Session:
         self.kernels[key](Frame(values))
 
     def call_for_result(
-        self, name: str, inputs: Sequence[GraphValue], outputs: Sequence[Buffer]
+        self,
+        name: str,
+        inputs: Sequence[GraphValue],
+        outputs: Sequence[Buffer],
+        changed: Sequence[Buffer] = (),
     ) -> None:
-        """Copy what a registered function returns to the outputs; raises EvaluationError."""
-        given = self.returned_arrays(name, inputs, len(outputs))
+        """Copy what a registered function returns to the outputs; raises EvaluationError.
+
+        It may change some of the inputs in place.
+        """
+        given = self.returned_arrays(name, inputs, len(outputs), changed)
         for array, output in zip(given, outputs, strict=True):
             self.store(name, array, output)
 
@@ -151,10 +158,14 @@ class Session:
         return Buffer(self.precision.widen(dtype, array).copy(), dtype, name)
 
     def returned_arrays(
-        self, name: str, inputs: Sequence[GraphValue], count: int
+        self,
+        name: str,
+        inputs: Sequence[GraphValue],
+        count: int,
+        changed: Sequence[Buffer] = (),
     ) -> list[NDArray[Any]]:
         """The arrays that a registered function returns; EvaluationError for another number."""
-        result = self.call_registered(name, inputs, ())
+        result = self.call_registered(name, inputs, changed)
         is_one = not isinstance(result, tuple | list)
         given = [result] if is_one else list(cast("Sequence[Any]", result))
         if len(given) != count:

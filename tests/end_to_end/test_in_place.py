@@ -182,6 +182,20 @@ def test_registered_functions_change_what_kernels_have_read(build, names):
         np.testing.assert_array_equal(got, wanted)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float16"])
+def test_registered_functions_that_return_nothing_change_arrays_of_users(build, names, dtype):
+    tvm.register_func("tests.count", lambda x: x.copyfrom(x.numpy() + 1), override=True)
+    kind = f'R.Tensor((3,), "{dtype}")'
+    main = build(f"""
+    @R.function
+    def main(x: {kind}, y: {kind}):
+        _ = R.call_inplace_packed("tests.count", x, inplace_indices=[0], sinfo_args={kind})
+        return R.add(y, y)
+""")
+    x, y = np.ones((2, 3), dtype)
+    assert (main(x, y).numpy() == 2).all() and (x == 2).all() and (y == 1).all()
+
+
 def test_tensors_that_calls_write_have_memory_of_their_own(build, names):
     tvm.register_func("tests.count", lambda x: x.copyfrom(x.numpy() + 1), override=True)
     main = build("""
