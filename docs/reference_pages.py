@@ -11,7 +11,7 @@ import inspect
 import re
 import shlex
 import sys
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -53,25 +53,33 @@ def _names() -> Index:
     known = first_names()
     rows = {n: (f"[tvm.{n}]({n}.md)", sentence(value_of(n))) for n in known}
     examples = {name: p.markdown() for p in programs() for name in p.names}
+    own = {id(value_of(name)): name for name in known.values()}
     texts: dict[str, str] = {}
     for name, first in known.items():
         what = f"{sentence(value_of(name))}."
         also = "" if name == first else f"Another name of [tvm.{first}]({first}.md)."
         inside = [row for n, row in rows.items() if n.rpartition(".")[0] == name]
+        if inspect.ismodule(value := value_of(name)):  # a member with a page has it nowhere else
+            inside += [rows[own[id(m)]] for m in _members(value) if own.get(id(m), name) != name]
         parts = [f"# tvm.{name}", also, what, examples.get(name) or examples[first]]
         parts += [f"## Names\n\n{table(('Name', 'What it is'), inside)}"] if inside else []
-        parts += [] if also else [_description(value_of(name), NAMES[name])]
+        parts += [] if also else [_description(value, NAMES[name], own)]
         texts[name] = "\n\n".join(filter(None, parts))
     return "Python API", "api", sorted(rows.values()), texts
 
 
-def _description(value: Any, place: str) -> str:
-    """What is written of a value where it is defined."""
+def _members(module: ModuleType) -> list[Any]:
+    return [getattr(module, name) for name in _public(module)]
+
+
+def _description(value: Any, place: str, own: Container[int]) -> str:
+    """What is written of a value where it is defined, without members that have `own` pages."""
     if inspect.isclass(value):
         options = f"    options:\n      inherited_members: {_inherited(value)}\n"
         return f"::: {value.__module__}.{value.__name__}\n{options}"
     if inspect.ismodule(value):
-        options = f"    options:\n      members: {_public(value)}\n      show_submodules: true\n"
+        shown = [name for name in _public(value) if id(getattr(value, name)) not in own]
+        options = f"    options:\n      members: {shown}\n      show_submodules: true\n"
         return f"::: {value.__name__}\n{options}"
     if value.__code__.co_name == value.__name__:
         return f"::: {value.__module__}.{value.__name__}\n"
