@@ -25,7 +25,10 @@ class Module:
 MISTAKES = {
     "shape of an argument": (
         'relax.build(Module)["main"](np.zeros((4, 8), "float32"), np.zeros((9, 8), "float32"))',
-        ["ValueError: expected argument 'w' to have shape (8, 8), got (9, 8)"],
+        [
+            "xrelax.runtime.errors.ArgumentError: expected argument 'w' to have shape (8, 8), "
+            "got (9, 8)"
+        ],
     ),
     "too few arguments": (
         'relax.build(Module)["main"](np.zeros((4, 8), "float32"))',
