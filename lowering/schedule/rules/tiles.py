@@ -38,16 +38,17 @@ class Tile:
 def choose_tile(cost: TileCost) -> Tile:
     """The tile of least cost; of those within ``rows.slack``, the one of fewest rows.
 
-    Of tiles of the same cost, the one whose last panel is padded least, then the largest one.
+    Of tiles of the same cost, the one whose last panel is padded least, then the one that divides
+    the rows, or leaves most in the last tile, then the largest one.
     """
     rows, found = cost.rows, tiles_of(cost)
     limit = rows.slack * min(t.cost for t in found) + ROUNDING
     good = [t for t in found if t.cost <= limit]
 
     def order(t: Tile) -> tuple[float, ...]:
-        padding = -cost.vectors % t.vectors
-        whole = round(t.cost / ROUNDING)
-        return t.rows if rows.slack > 1 else 0, whole, padding, -t.rows * t.vectors
+        fewest = t.rows if rows.slack > 1 else 0
+        missing = -cost.vectors % t.vectors, -max(rows.counts) % t.rows
+        return fewest, round(t.cost / ROUNDING), *missing, -t.rows * t.vectors
 
     return min(good, key=order)
 
