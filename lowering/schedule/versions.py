@@ -140,6 +140,10 @@ def _axis_of(block: tir.BlockOp, loop: tir.ForOp) -> int:
 def _store_of(chain: Sequence[tir.BlockOp], consumer: tir.BlockOp) -> tir.StoreOp:
     """The store of the results of the last block, which `consumer` alone uses."""
     block = chain[-1]
+    for own in (block, consumer):
+        if blocks_in(own) != [own]:
+            name = own.block_name.data
+            raise ScheduleError(f"expected block '{name}' to have no blocks inside", own)
     stores = [op for op in operations_in(block) if isinstance(op, tir.StoreOp)]
     places = {(op.buffer, op.indices, *op.operands_) for op in stores}
     scratch = stores[0].buffer if stores else None

@@ -167,6 +167,11 @@ FOLLOWS = (
             "expected loop 'i' to be over one dim of 'S', and block 'Y' to have a loop over it",
         ),
         (
+            chain(9, 6),
+            lambda s: s.peel("S", s.get_loops("S")[0], 4, s.blockize(s.get_loops("Y")[1])),
+            "expected block 'Y_o' to have no blocks inside",
+        ),
+        (
             matmul_relu(9, 6, 5),
             lambda s: s.peel("Y", s.get_loops("Y")[2], 4, "C"),
             "expected loop 'k' to be one of the loops of block 'Y'",
