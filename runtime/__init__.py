@@ -11,8 +11,8 @@ from typing import Any
 from ..name_lookup import known, resolve
 from . import builtins as builtins  # registers its functions
 from . import linear_algebra as linear_algebra  # registers its functions
-from . import tensor_cache as tensor_cache  # registers its functions, as the next
-from . import vm_builtins as vm_builtins
+from . import tensor_cache as tensor_cache  # registers its functions
+from . import vm_builtins as vm_builtins  # registers its functions
 from .conversion import convert as convert
 from .device import Device as Device
 from .device import cpu as cpu

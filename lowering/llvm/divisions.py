@@ -21,11 +21,11 @@ from fractions import Fraction
 from functools import cache
 
 from xdsl.dialects import llvm
-from xdsl.dialects.builtin import FloatAttr, f32, f64
+from xdsl.dialects.builtin import f32, f64
 from xdsl.ir import Attribute, SSAValue
 
-from ...dialects import llvm_ext
 from .builder import FunctionBuilder
+from .constants import number_of
 from .types import Properties, element_type, float_attr
 
 DIGITS: dict[Attribute, int] = {f32: 24, f64: 53}
@@ -48,7 +48,7 @@ def divide(f: FunctionBuilder, args: Sequence[SSAValue], flags: Properties) -> S
     number, type_ = number_of(divisor), dividend.type
     digits = DIGITS.get(element_type(type_))
     parts = None
-    if number is not None and digits is not None and f.module.isa.fuses and not flags:
+    if isinstance(number, float) and digits is not None and f.module.isa.fuses and not flags:
         parts = reciprocal(number, digits)
     if parts is None:
         return f.emit(llvm.FDivOp, args, type_, flags)
@@ -110,15 +110,6 @@ def _exponent(value: Fraction) -> int:
     """The exponent of the largest power of 2 that is not above a positive value."""
     found = value.numerator.bit_length() - value.denominator.bit_length()
     return found if Fraction(2) ** found <= value else found - 1
-
-
-def number_of(value: SSAValue) -> float | None:
-    """The number that a value is, in all lanes; `None` if it is no constant."""
-    op = value.owner
-    if isinstance(op, llvm_ext.SplatOp):
-        return number_of(op.operands[0])
-    number = op.value if isinstance(op, llvm.ConstantOp) else None
-    return number.value.data if isinstance(number, FloatAttr) else None
 
 
 def _constant(f: FunctionBuilder, number: float, type_: Attribute) -> SSAValue:

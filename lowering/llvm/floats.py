@@ -18,7 +18,8 @@ from ...dialects import llvm_ext
 from ...dialects.arith import RemFOp
 from ...dialects.llvm_ext import CastKind, FCmpPredicate, FCmpPredicateAttr
 from .builder import FunctionBuilder, Lowering
-from .divisions import divide, number_of
+from .constants import number_of
+from .divisions import divide
 from .types import Properties, cast_kind, fastmath, in_f32, is_small_float, mask_like
 
 Function = Callable[[FunctionBuilder, Sequence[SSAValue], Properties], SSAValue]
@@ -84,11 +85,11 @@ def chooses_extrema(f: FunctionBuilder, flags: Properties) -> bool:
 
     That is if NaN may occur, no instruction propagates it, and signs of 0 are insignificant.
     """
-    return FastMathFlag.NO_SIGNED_ZEROS in _known(flags) and _may_be_nan(f, flags)
+    return FastMathFlag.NO_SIGNED_ZEROS in _known(flags) and _tests_for_nan(f, flags)
 
 
-def _may_be_nan(f: FunctionBuilder, flags: Properties) -> bool:
-    """Whether NaN may occur, and no instruction propagates it."""
+def _tests_for_nan(f: FunctionBuilder, flags: Properties) -> bool:
+    """Whether results depend on tests for NaN: it may occur, and no instruction propagates it."""
     return FastMathFlag.NO_NANS not in _known(flags) and not f.module.isa.propagates_nan
 
 
@@ -112,14 +113,14 @@ def beyond(f: FunctionBuilder, name: str, total: SSAValue, value: SSAValue) -> S
 def _extremum(name: str) -> Function:
     """The larger or smaller one of a total and a value, or NaN.
 
-    The NaN test is of the value, so that it does not depend on the total. What is above 0, or NaN,
-    is one comparison where no instruction propagates NaN: LLVM's three compare for NaN apart.
+    The NaN test is of the value, so that it does not depend on the total. The maximum with 0 is one
+    comparison and a select, which choose NaN too; LLVM would test for it apart.
     """
     plain = intrinsic(f"llvm.{name}")
 
     def apply(f: FunctionBuilder, args: Sequence[SSAValue], flags: Properties) -> SSAValue:
         total, value = args
-        if name == "maximum" and _is_zero(value) and _may_be_nan(f, flags):
+        if name == "maximum" and _is_zero(value) and _tests_for_nan(f, flags):
             is_above = f.emit(llvm_ext.FCmpOp, args, mask_like(value.type), _NOT_BELOW)
             return f.emit(llvm_ext.SelectOp, (is_above, *args), value.type)
         if not chooses_extrema(f, flags):

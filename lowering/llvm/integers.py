@@ -7,14 +7,13 @@ divided by -1 wraps, and shifts by the width or more give 0, or the sign for `sh
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import cast
 
 from xdsl.dialects import arith, llvm
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerAttr
 from xdsl.ir import Operation, SSAValue
 
 from ...dialects import llvm_ext
 from .builder import FunctionBuilder, Lowering
+from .constants import integer_of
 from .types import (
     EQ,
     ICMP,
@@ -55,26 +54,12 @@ def _extremum(name: str) -> Binary:
     return lambda f, lhs, rhs: f.intrinsic(f"llvm.{name}", (lhs, rhs), lhs.type)
 
 
-def constant_integer(value: SSAValue) -> int | None:
-    """The constant value of all lanes, if it is known."""
-    owner = value.owner
-    if isinstance(owner, llvm_ext.SplatOp):
-        return constant_integer(owner.value)
-    if isinstance(owner, llvm.ConstantOp):
-        attribute = owner.value
-        if isinstance(attribute, IntegerAttr):
-            return attribute.value.data
-        if isinstance(attribute, DenseIntOrFPElementsAttr) and attribute.is_splat():
-            return cast(int, attribute.get_values()[0])
-    return None
-
-
 class _Divisor:
     """A safe divisor; the quotient is 0 where `is_zero`, if that is given."""
 
     def __init__(self, f: FunctionBuilder, lhs: SSAValue, rhs: SSAValue, is_signed: bool):
         type_ = rhs.type
-        known = constant_integer(rhs)
+        known = integer_of(rhs)
         self.is_zero: SSAValue | None = None
         self.value = rhs
         if known is not None and known not in (0, -1):
@@ -133,7 +118,7 @@ _round_down = _rounded(SLT, -1)
 
 
 def _floor_divide(f: FunctionBuilder, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
-    known = constant_integer(rhs)
+    known = integer_of(rhs)
     if known is not None and known > 0 and known.bit_count() == 1:
         return combine(f, llvm.AShrOp, lhs, f.integer(known.bit_length() - 1, lhs.type))
     return _round_down(f, lhs, rhs)
@@ -151,7 +136,7 @@ def _ceil_divide_unsigned(f: FunctionBuilder, lhs: SSAValue, rhs: SSAValue) -> S
 def _shift(kind: type[Operation]) -> Binary:
     def lower(f: FunctionBuilder, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
         width, type_ = integer_width(lhs.type), lhs.type
-        known = constant_integer(rhs)
+        known = integer_of(rhs)
         if known is not None and 0 <= known < width:
             return combine(f, kind, lhs, rhs)
         if kind is llvm.AShrOp:

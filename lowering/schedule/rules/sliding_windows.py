@@ -47,6 +47,9 @@ them only take compile time."""
 LINE_BITS = 512
 """The usual size of a cache line."""
 
+RESULTS_SHARE = 16
+"""What results take of the first cache, as a divisor of its size, beside rows of windows."""
+
 MOST_ENDS = 4
 """The most tiles at the ends of a row that get code of their own."""
 
@@ -178,9 +181,9 @@ def _vectors_in_line(windows: SlidingWindows, lanes: int) -> int | None:
 def _vectors_in_cache(windows: SlidingWindows, lanes: int, target: Target) -> int | None:
     """Vectors whose weights, and the data of a row of windows, fit the first cache.
 
-    The next row of windows then finds most of its data there. `None` if those of all channels fit,
-    or if only one vector does, since longer rows of memory are read faster. Weights that would be
-    evicted from half of the cache within a row of windows take less than that.
+    The next row of windows then finds most of its data there. A block takes at most half of the
+    cache where the weights of all channels take more than that. `None` if all channels fit, if one
+    vector alone does, since longer rows of memory are read faster, and if the last one is masked.
     """
     contraction = windows.contraction
     vectors, left = divmod(windows.channels, lanes)
@@ -194,13 +197,13 @@ def _vectors_in_cache(windows: SlidingWindows, lanes: int, target: Target) -> in
     ]
     vectors += left > 0
     l1, each = target.caches.l1, sum(size or 0 for size in sizes)
-    is_far = sum(weights) * vectors > l1 // 2
-    room = l1 // 2 if is_far else l1 * 15 // 16
+    evicts_weights = sum(weights) * vectors > l1 // 2
+    room = l1 // 2 if evicts_weights else l1 - l1 // RESULTS_SHARE
     if each * vectors <= room:
         return None
     most = max(room // each, 1)
     found = next(n for n in range(min(most, vectors), 0, -1) if vectors % n == 0)
-    if not is_far and (left or found == 1):
+    if not evicts_weights and (left or found == 1):
         return None
     return None if found == vectors else found
 

@@ -54,8 +54,7 @@ loops.func @signs_count(%X: !tir.buffer<[64], f32>) noalias {
 // OTHER-COUNT-2: llvm_ext.intrinsic "llvm.maximum"
 loops.func @above_zero(%X: !tir.buffer<[64], f32>) noalias {
   %x = loops.load %X[0] : !tir.buffer<[64], f32> -> vector<4xf32>
-  %0 = arith.constant 0.0 : f32
-  %zero = vector.broadcast %0 : f32 to vector<4xf32>
+  %zero = arith.constant dense<0.0> : vector<4xf32>
   %y = arith.maximumf %x, %zero : vector<4xf32>
   loops.store %y, %X[0] : !tir.buffer<[64], f32>, vector<4xf32>
   %1 = arith.constant -0.0 : f32
