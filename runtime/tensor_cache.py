@@ -186,7 +186,13 @@ def _stored(folder: Path, listed: Mapping[str, Any]) -> Iterator[tuple[_Record, 
             raise ValueError(f"expected {size} bytes in '{name}', got {len(content)}")
         for entry in _part(shard, "records"):
             record = _Record(**{k: _part(entry, k) for k in _Record.__dataclass_fields__})
-            yield record, content[record.byteOffset : record.byteOffset + record.nbytes]
+            end = record.byteOffset + record.nbytes
+            if not 0 <= record.byteOffset <= end <= size:
+                raise ValueError(
+                    f"expected '{record.name}' in the {size} bytes of '{name}', got bytes "
+                    f"{record.byteOffset} to {end}"
+                )
+            yield record, content[record.byteOffset : end]
 
 
 _LOADED: dict[str, Tensor] = {}

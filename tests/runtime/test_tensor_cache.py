@@ -101,6 +101,11 @@ def test_files_that_do_not_fit(tmp_path):
         ),
         ('"nbytes": 24,\n            "records"', '"nbytes": 8,\n            "records"', "8 bytes"),
         (
+            '"byteOffset": 0',
+            '"byteOffset": -8',
+            r"expected 'a' in the 24 bytes of 'params_shard_0\.bin', got bytes -8 to 16",
+        ),
+        (
             '"dtype"',
             '"type"',
             r"expected 'dtype' in each entry of the cache, got \['name', 'shape'",
