@@ -53,7 +53,7 @@ class Columns:
     Columns are in panels of width `panel`, if that is given. With `row_bytes` they are read in
     place, from a matrix of this row stride. Panels larger than the cache are blocked by `steps`,
     which has the steps in a block for panels of one vector, of two vectors, and so on. A vector of
-    columns takes so many `registers` after conversions.
+    columns takes so many `registers` after conversions. Columns of words are for dot products.
     """
 
     count: int | None
@@ -62,6 +62,7 @@ class Columns:
     row_bytes: int | None = None
     steps: Sequence[int] = ()
     registers: int = 1
+    is_words: bool = False
 
 
 @dataclass(frozen=True)
@@ -255,7 +256,8 @@ class TileCost:
         is_read_again = len(self.rows.counts) > 1 or (row_bytes is None and highest > rows)
         if is_read_again and vectors * self.depth * self.vector_bytes > self.caches.l1:
             work = max(rows * vectors / machine.fma_rate, machine.fma_latency)
-            waiting += max(0.0, machine.l2_gap * vectors - work) + machine.l2_panel * vectors
+            panel = machine.l2_words if self.columns.is_words else machine.l2_panel
+            waiting += max(0.0, machine.l2_gap * vectors - work) + panel * vectors
         return waiting
 
 

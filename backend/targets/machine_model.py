@@ -54,6 +54,8 @@ class MachineModel:
     """The interval between two vectors of a panel that are loaded from the second cache."""
     l2_panel: float = 0.03
     """A vector of a panel from the second cache, if multiplications hide the rest."""
+    l2_words: float = 0.06
+    """The same of words, whose dot products load the other operand by instructions of their own."""
     l3_panel: float = 0.5
     """A vector of a panel larger than the second cache."""
     strided_panel: float = 0.05

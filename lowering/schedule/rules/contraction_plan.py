@@ -19,6 +19,7 @@ from .match_contraction import (
     Contraction,
     column_dim,
     dense_bytes,
+    dot_of,
     registers_of_words,
     step_along,
 )
@@ -240,7 +241,8 @@ def tile_cost(
         most = min(most, SMALL_M)
     steps = () if count is None else block_steps(contraction, axis, lanes, target)
     rows = _rows_of(contraction.extent(axis), LOWER if has_versions else 1.0)
-    columns = Columns(count, depth, panel, row_bytes, steps, registers)
+    is_words = dot_of(contraction) is not None
+    columns = Columns(count, depth, panel, row_bytes, steps, registers, is_words)
     return TileCost(replace(rows, most=most), columns, lanes, target)
 
 

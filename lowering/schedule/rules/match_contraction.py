@@ -82,20 +82,23 @@ class Contraction:
         return max(8 * byte_width(_type(b).element_type) for b in buffers)
 
 
+def dot_of(contraction: Contraction) -> tir.DotOp | tir.BFDotOp | None:
+    """The dot product of words in a contraction, if that is what it sums."""
+    ops = contraction.block.body.block.ops
+    return next((op for op in ops if isinstance(op, tir.DotOp | tir.BFDotOp)), None)
+
+
 def registers_of_words(contraction: Contraction, target: Target) -> int:
     """The registers of a vector of words of the right operand.
 
     Products of bytes as 16 bits take the low halves of words, and the high ones.
     """
-    bits = target.vector_bits
-    if target.isa.pair_sums(False, bits) is None:
+    bits, dot = target.vector_bits, dot_of(contraction)
+    if not isinstance(dot, tir.DotOp) or target.isa.pair_sums(False, bits) is None:
         return 1
-    for op in contraction.block.body.block.ops:
-        if isinstance(op, tir.DotOp):
-            signs = op.lhs_unsigned is not None, op.rhs_unsigned is not None
-            signs = (True, False) if signs == (False, True) else signs
-            return 1 if target.isa.dot(*signs, bits) is not None else 2
-    return 1
+    signs = dot.lhs_unsigned is not None, dot.rhs_unsigned is not None
+    signs = (True, False) if signs == (False, True) else signs
+    return 1 if target.isa.dot(*signs, bits) is not None else 2
 
 
 def contraction_of(block: tir.BlockOp) -> Contraction | None:
