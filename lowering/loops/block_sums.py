@@ -41,6 +41,7 @@ from ...dialects.bounds import constant_limit
 from ...dialects.int_expr import ZERO, IntExpr, minimum
 from ...dialects.sym import Values
 from ..analysis.reductions import Accumulation, accumulations, is_reordered
+from ..equal_parts import largest_divisor
 from ..scope import Scope, replace_by_block
 
 BLOCK = 128
@@ -87,7 +88,8 @@ class _Blocker:
             trips = constant_limit(loop.extent.data)
             if trips is not None and trips <= 2 * length:
                 return
-            loop = self._split(loop, sums, _even(trips, length))
+            whole = largest_divisor(trips or 0, length, above=length // 2)
+            loop = self._split(loop, sums, whole or length)
 
     def _is_sum(self, loop: loops.ForOp, position: int) -> bool:
         chain = accumulations(loop.carry_vars[position], loop.yielded[position])
@@ -150,12 +152,6 @@ def _additions(loop: loops.ForOp, position: int, most: int) -> int:
             assert isinstance(use, Accumulation)
             count, value = count + 1, use.result
     return max(1, count)
-
-
-def _even(trips: int | None, size: int) -> int:
-    """The size of a block: a divisor of the trip count of at least half of `size`, if possible."""
-    whole = (n for n in range(size, size // 2, -1) if trips is not None and trips % n == 0)
-    return next(whole, size)
 
 
 def _nothing(type_: Attribute, scope: Scope) -> SSAValue:

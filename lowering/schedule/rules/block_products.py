@@ -28,6 +28,7 @@ from ....dialects.int_expr import ZERO
 from ....dialects.nesting import operations_in
 from ....dialects.sym import exprs_of
 from ...analysis.block_accesses import dim_axes
+from ...equal_parts import largest_divisor
 from ..blocks import blocks_in, loop_of, loops_between, only_reader, only_writer
 from ..primitives.random_variables import BlockRV
 from ..primitives.schedule import Schedule
@@ -37,6 +38,9 @@ from .loop_partition import peel_remainder, trim_remainder
 from .match_contraction import Contraction, contraction_of
 from .storage import compact_scratch
 from .write_back import consumer_of, copy_results, write_back
+
+MOST_VECTORS = 4
+"""The most vectors of a panel."""
 
 MOST_STEPS = 128
 """The most products of a block, which are unrolled."""
@@ -133,7 +137,7 @@ def _tile(sums: _Sums, target: Target) -> tuple[int, int, int]:
 
 
 def _vectors_of_panel(sums: _Sums, lanes: int) -> int:
-    return next(v for v in (4, 3, 2, 1) if sums.width // lanes % v == 0)
+    return largest_divisor(sums.width // lanes, MOST_VECTORS) or 1
 
 
 def _is_dot(sums: _Sums) -> bool:

@@ -24,6 +24,7 @@ from dataclasses import dataclass
 
 from ....backend.target import Target
 from ....dialects import tir
+from ...equal_parts import balanced, largest_divisor
 from ..blocks import ScheduleError, loop_of, loops_around, loops_between, nest_loops
 from ..primitives.schedule import Schedule
 from ..reducer import reducer_of
@@ -78,7 +79,7 @@ def steps_in_block(contraction: Contraction, m: int, width: int, target: Target)
     most = target.caches.l2 // PANEL_SHARE // (width * size)
     if steps <= most or rows * steps * size * FAR_SHARE < target.caches.l3:
         return None
-    found = _divisor(steps, most) if _is_sum(contraction.block) else None
+    found = _part(steps, most) if _is_sum(contraction.block) else None
     return None if found == 1 else found  # a single step has no loop
 
 
@@ -116,8 +117,8 @@ def cache_blocks(
         return None
     room = target.caches.l3 // ROWS_SHARE // (contraction.element_bits // 8)
     in_column, in_row = -(-rows // tile.rows), -(-columns // width)
-    row_tiles = _balanced(in_column, max(room // depth // tile.rows, 1))
-    column_tiles = _divisor(in_row, max(room // (row_tiles * tile.rows * width), 1))
+    row_tiles = balanced(in_column, max(room // depth // tile.rows, 1))
+    column_tiles = _part(in_row, max(room // (row_tiles * tile.rows * width), 1))
     return CacheBlocks(
         depth,
         None if row_tiles == in_column else row_tiles,
@@ -125,14 +126,9 @@ def cache_blocks(
     )
 
 
-def _divisor(count: int, most: int) -> int | None:
-    """The largest divisor up to `most`, if it is more than a quarter of `most`."""
-    return next((n for n in range(min(count, most), most // 4, -1) if count % n == 0), None)
-
-
-def _balanced(count: int, most: int) -> int:
-    """The size of equal parts of at most `most`."""
-    return -(-count // -(-count // most))
+def _part(count: int, most: int) -> int | None:
+    """The size of equal parts of more than a quarter of `most`, if there are such parts."""
+    return largest_divisor(count, most, above=most // 4)
 
 
 def _is_sum(block: tir.BlockOp) -> bool:

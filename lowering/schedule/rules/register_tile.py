@@ -28,6 +28,7 @@ from ....dialects.int_expr import ONE, ZERO, IntExpr
 from ....dialects.tir.scalar_ops import ARITHMETIC
 from ...analysis.block_accesses import element_update, has_reuse
 from ...analysis.strides import Strides
+from ...equal_parts import largest_divisor
 from ..blocks import blocks_in, plain_loops
 from ..primitives.random_variables import LoopRV
 from ..primitives.schedule import Schedule
@@ -171,11 +172,10 @@ def _sharing_last(reduction: _Reduction, row: int) -> list[tir.ForOp]:
 
 def chunk_of(length: int | None) -> int | None:
     """The least chunk of a single row for one thread, of equal chunks; `None` if there is none."""
-    vectors = (length or 0) // CHUNK_STEP
-    counts = range(vectors * CHUNK_STEP // LEAST_CHUNK, 1, -1)
-    if vectors * CHUNK_STEP != length:
+    if length is None or length % CHUNK_STEP:
         return None
-    return next((vectors // n * CHUNK_STEP for n in counts if vectors % n == 0), None)
+    chunks = largest_divisor(length // CHUNK_STEP, length // LEAST_CHUNK, above=1)
+    return None if chunks is None else length // chunks
 
 
 def _tile_rows(sch: Schedule, reduction: _Reduction, axis: int) -> None:

@@ -23,6 +23,7 @@ from ....dialects.int_expr import ONE
 from ....dialects.nesting import operations_in
 from ...analysis.block_accesses import has_reuse
 from ...analysis.strides import Strides
+from ...equal_parts import largest_divisor
 from ..blocks import ScheduleError, blocks_in, iterator_kinds, nest_loops
 from ..primitives.schedule import Schedule
 from ..reducer import reducer_of
@@ -90,7 +91,7 @@ def _part(loop: tir.ForOp) -> int | None:
     count = loop.extent.data.constant
     if count is None or count < 2 * PART:
         return None
-    return next((n for n in range(PART, PART // 16, -1) if count % n == 0), None)
+    return largest_divisor(count, PART, above=PART // 16)
 
 
 def element_bytes(block: tir.BlockOp) -> int:

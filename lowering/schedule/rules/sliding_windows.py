@@ -30,6 +30,7 @@ from ....dialects.dtypes import byte_width
 from ....dialects.int_expr import ONE
 from ....dialects.nesting import enclosing, operations_in
 from ...analysis.strides import Strides
+from ...equal_parts import balanced, largest_divisor
 from ..blocks import blocks_in, iterator_kinds, loops_around, only_writer
 from ..conditions import choices_of
 from ..primitives.random_variables import LoopRV
@@ -133,7 +134,7 @@ def choose_width(windows: SlidingWindows, target: Target) -> int:
     """The results in a tile: balanced over a row, with registers left for a row of weights."""
     weights = windows.taps if windows.operands > 1 else 0
     most = max(min(WIDEST, target.vector_registers - weights - 2), WIDEST // 2)
-    return -(-windows.width // -(-windows.width // most))
+    return balanced(windows.width, most)
 
 
 def _tile_loops(
@@ -174,7 +175,7 @@ def _vectors_in_line(windows: SlidingWindows, lanes: int) -> int | None:
     contraction = windows.contraction
     vectors = -(-windows.channels // lanes)
     most = max(LINE_BITS // (lanes * contraction.element_bits), 1)
-    found = next(n for n in range(min(most, vectors), 0, -1) if vectors % n == 0)
+    found = largest_divisor(vectors, most)
     return None if found == vectors else found
 
 
@@ -202,7 +203,7 @@ def _vectors_in_cache(windows: SlidingWindows, lanes: int, target: Target) -> in
     if each * vectors <= room:
         return None
     most = max(room // each, 1)
-    found = next(n for n in range(min(most, vectors), 0, -1) if vectors % n == 0)
+    found = largest_divisor(vectors, most)
     if not evicts_weights and (left or found == 1):
         return None
     return None if found == vectors else found

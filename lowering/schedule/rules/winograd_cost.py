@@ -9,6 +9,7 @@ from ....backend.target import Target
 from ....dialects.relax.operators.toom_cook import POINTS, filtering
 from ....dialects.relax.operators.winograd import TAPS
 from ...cost_model import Columns, Rows, TileCost
+from ...equal_parts import balanced
 from .tiles import Tile, choose_tile
 
 TILES = (8, 12, 16, 24, 32, 48, 64)
@@ -61,8 +62,8 @@ class Convolution:
         found: list[Blocking] = []
         for size, most in product((min(POINTS),) if target.math == "accurate" else POINTS, TILES):
             rows, columns = -(-self.height // size), -(-self.width // size)
-            tall = _balanced(rows, max(1, most // columns))
-            found.append(Blocking(size, tall, _balanced(columns, most)))
+            tall = balanced(rows, max(1, most // columns))
+            found.append(Blocking(size, tall, balanced(columns, most)))
         return list(dict.fromkeys(found))
 
     def _direct(self, target: Target) -> float:
@@ -109,8 +110,3 @@ def tile_of_products(tiles: int, inputs: int, outputs: int, bits: int, target: T
         for panel in [Columns(outputs, inputs, count * lanes)]
     ]
     return min(found, key=lambda tile: tile.cost)
-
-
-def _balanced(count: int, most: int) -> int:
-    """The size of equal parts of at most `most`."""
-    return -(-count // -(-count // most))
