@@ -283,8 +283,11 @@ class OperatorOp(IRDLOperation, ABC):
 
 @cache
 def _attribute_kinds(cls: type[OperatorOp]) -> dict[str, AttributeKind]:
+    """The kinds of the attributes; one that a subclass declares again stays in its place."""
     kinds = {name: d.constr for name, d in cls.get_irdl_definition().properties.items()}
-    return {name: k for name, k in kinds.items() if isinstance(k, AttributeKind)}
+    declared = [name for base in cls.__mro__ for name in vars(base) if name in kinds]
+    names = reversed(dict.fromkeys(reversed(declared)))
+    return {name: k for name in names if isinstance(k := kinds[name], AttributeKind)}
 
 
 @cache

@@ -260,36 +260,26 @@ class Coordinates:
     coordinate_transformation_mode = opt_prop_def(
         Text(default="half_pixel", choices=TRANSFORMATIONS)
     )
-
-
-class Rounding:
-    """How the coordinates of the nearest element are rounded."""
-
     rounding_method = opt_prop_def(Text(default="round", choices=(*ROUNDINGS, OF_MODE)))
 
 
-class RoundingOfMode:
-    """How they are rounded, with the default that TVM has for three dims."""
-
-    rounding_method = opt_prop_def(Text(default=OF_MODE, choices=(*ROUNDINGS, OF_MODE)))
-
-
 @irdl_op_definition
-class Resize1dOp(AnyLayouts, OneDimRegion, Coordinates, Rounding, ResizeOp):
+class Resize1dOp(AnyLayouts, OneDimRegion, Coordinates, ResizeOp):
     """Interpolate one spatial dim to `size`; `torch.nn.functional.interpolate`, ONNX Resize."""
 
     name = "relax.image.resize1d"
 
 
 @irdl_op_definition
-class Resize2dOp(AnyLayouts, TwoDimRegion, Coordinates, Rounding, ResizeOp):
+class Resize2dOp(AnyLayouts, TwoDimRegion, Coordinates, ResizeOp):
     """Interpolate two spatial dims to `size`; `torch.nn.functional.interpolate`, ONNX Resize."""
 
     name = "relax.image.resize2d"
 
 
 @irdl_op_definition
-class Resize3dOp(AnyLayouts, ThreeDimRegion, Coordinates, RoundingOfMode, ResizeOp):
+class Resize3dOp(AnyLayouts, ThreeDimRegion, Coordinates, ResizeOp):
     """Interpolate three spatial dims to `size`; `torch.nn.functional.interpolate`."""
 
     name = "relax.image.resize3d"
+    rounding_method = opt_prop_def(Text(default=OF_MODE, choices=(*ROUNDINGS, OF_MODE)))
