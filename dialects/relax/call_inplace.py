@@ -18,6 +18,7 @@ from xdsl.printer import Printer
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
+from ..int_lists import int_list, ints_of, parse_int_list
 from ..irdl import irdl_op_definition
 from ..nesting import operations_in
 from ..sym import ExprAttr, expr_array, exprs_of, parse_expr
@@ -57,16 +58,16 @@ class CallTIRInplaceOp(SymbolCallOp):
             operands=[list(args)],
             properties={
                 "callee": SymbolRefAttr(callee),
-                "inplace_indices": ArrayAttr([IntAttr(i) for i in inplace_indices]),
+                "inplace_indices": int_list(inplace_indices),
                 "tir_vars": tir_vars,
             },
             result_types=[result_type],
         )
 
     @property
-    def positions(self) -> tuple[int, ...]:
+    def positions(self) -> list[int]:
         """For each output, the position of the argument whose memory it reuses, or -1."""
-        return tuple(i.data for i in self.inplace_indices.data)
+        return ints_of(self.inplace_indices)
 
     def verify_(self) -> None:
         verify_outputs(self.result.type, self.name)
@@ -79,7 +80,7 @@ class CallTIRInplaceOp(SymbolCallOp):
             parser.Delimiter.PAREN, parser.parse_unresolved_operand
         )
         parser.parse_keyword("inplace")
-        indices = parse_places(parser)
+        indices = parse_int_list(parser)
         variables = None
         if parser.parse_optional_keyword("vars"):
             variables = expr_array(
@@ -100,23 +101,13 @@ class CallTIRInplaceOp(SymbolCallOp):
         printer.print_symbol_name(self.callee_name)
         with printer.in_parens():
             printer.print_list(self.args, printer.print_ssa_value)
-        printer.print_string(f" {places_text(self.positions)}")
+        printer.print_string(f" inplace {self.positions}")
         if self.tir_vars is not None:
             variables = ", ".join(str(e) for e in exprs_of(self.tir_vars))
             printer.print_string(f" vars [{variables}]")
         printer.print_string(" : ")
         types = [a.type for a in self.args]
         printer.print_attribute(FunctionType.from_lists(types, [self.result.type]))
-
-
-def parse_places(parser: Parser) -> list[int]:
-    """Parse the positions of arguments after the keyword: ``inplace [0, -1]``."""
-    return parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parser.parse_integer)
-
-
-def places_text(positions: Sequence[int]) -> str:
-    """The positions of arguments with the keyword."""
-    return f"inplace [{', '.join(map(str, positions))}]"
 
 
 def verify_places(

@@ -12,9 +12,10 @@ from xdsl.printer import Printer
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
+from ..int_lists import int_list, ints_of, parse_int_list
 from ..irdl import irdl_op_definition
 from .call import NamedCallOp
-from .call_inplace import parse_places, places_text, verify_places
+from .call_inplace import verify_places
 
 
 @irdl_op_definition
@@ -41,13 +42,12 @@ class CallPurePackedOp(NamedCallOp):
     ):
         super().__init__(callee, args, result_type)
         if inplace_indices is not None:
-            self.inplace_indices = ArrayAttr([IntAttr(i) for i in inplace_indices])
+            self.inplace_indices = int_list(inplace_indices)
 
     @property
-    def positions(self) -> tuple[int, ...]:
+    def positions(self) -> list[int]:
         """For each result, the position of the argument that becomes it, or -1; often none."""
-        given = self.inplace_indices
-        return () if given is None else tuple(i.data for i in given.data)
+        return ints_of(self.inplace_indices)
 
     def verify_(self) -> None:
         if self.inplace_indices is not None:
@@ -63,7 +63,7 @@ class CallPurePackedOp(NamedCallOp):
         args = parser.parse_comma_separated_list(
             parser.Delimiter.PAREN, parser.parse_unresolved_operand
         )
-        places = parse_places(parser) if parser.parse_optional_keyword("inplace") else None
+        places = parse_int_list(parser) if parser.parse_optional_keyword("inplace") else None
         attributes = parser.parse_optional_attr_dict()
         position = parser.pos
         parser.parse_punctuation(":")
@@ -81,7 +81,7 @@ class CallPurePackedOp(NamedCallOp):
         with printer.in_parens():
             printer.print_list(self.args, printer.print_ssa_value)
         if self.inplace_indices is not None:
-            printer.print_string(f" {places_text(self.positions)}")
+            printer.print_string(f" inplace {self.positions}")
         printer.print_op_attributes(self.attributes)
         printer.print_string(" : ")
         types = [a.type for a in self.args]

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TypeVar
+from collections.abc import Sequence
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
@@ -20,14 +19,13 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
 from ..int_expr import IntExpr
+from ..int_lists import int_list, ints_of, parse_int_list
 from ..irdl import irdl_op_definition
 from ..parameters import print_text
 from ..relax.objects import with_handles
 from ..relax.types import PrimType, ShapeType, tensors_in
 from .call import CallDPSOp, MemoryCallOp, parse_call, print_call
 from .loop import ForOp, SliceOp
-
-Item = TypeVar("Item")
 
 PRINT, ASSERT, STRING = "relax.print", "relax.assert", "relax.str"
 OWN_FUNCTIONS = (PRINT, ASSERT, STRING)
@@ -66,13 +64,12 @@ class CallPackedOp(MemoryCallOp):
         kept: Sequence[Sequence[int]] | None = None,
         signature: FunctionType | None = None,
     ):
-        groups = None if kept is None else [ArrayAttr([IntAttr(k) for k in g]) for g in kept]
         super().__init__(
             operands=[list(inputs), list(outputs)],
             properties={
                 "callee": StringAttr(callee),
                 "returns": UnitAttr() if returns else None,
-                "kept": None if groups is None else ArrayAttr(groups),
+                "kept": None if kept is None else ArrayAttr([int_list(group) for group in kept]),
                 "text": None if text is None else StringAttr(text),
                 "signature": signature,
             },
@@ -81,7 +78,7 @@ class CallPackedOp(MemoryCallOp):
     @property
     def kept_results(self) -> list[list[int]]:
         """The results of unknown shape that each value is, which the function returns."""
-        return [] if self.kept is None else [[k.data for k in g.data] for g in self.kept.data]
+        return [] if self.kept is None else [ints_of(group) for group in self.kept.data]
 
     def verify_(self) -> None:
         super().verify_()
@@ -117,7 +114,9 @@ class CallPackedOp(MemoryCallOp):
         returns = parser.parse_optional_keyword("returns") is not None
         kept = None
         if parser.parse_optional_keyword("kept"):
-            kept = _parse_listed(parser, lambda: _parse_listed(parser, parser.parse_integer))
+            kept = parser.parse_comma_separated_list(
+                parser.Delimiter.SQUARE, lambda: parse_int_list(parser)
+            )
         text = None
         if parser.parse_optional_keyword("text"):
             text = parser.parse_str_literal(" of the text")
@@ -156,10 +155,6 @@ def _numbers(type_: Attribute) -> Sequence[IntExpr]:
             return [expr]
         case _:
             return ()
-
-
-def _parse_listed(parser: Parser, parse_item: Callable[[], Item]) -> list[Item]:
-    return parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parse_item)
 
 
 def results_of(op: CallDPSOp | CallPackedOp | ForOp) -> tuple[SSAValue, ...]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TypeVar, cast
+from collections.abc import Sequence
+from typing import cast
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
@@ -25,6 +25,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from ..bounds import Ranges, limited
 from ..int_expr import Sym, symbol_text
+from ..int_lists import int_list, ints_of, parse_int_list
 from ..irdl import irdl_op_definition
 from ..parameters import (
     FunctionOp,
@@ -40,14 +41,12 @@ from ..tir.types import BufferType
 from .scopes import verify_symbols
 from .sizes import ReadSizesOp
 
-_T = TypeVar("_T")
 
-
-def _parse_listed(parser: Parser, keyword: str, parse_item: Callable[[], _T]) -> list[_T]:
-    """Parse ``keyword [item, …]`` if it is there."""
+def _parse_symbols(parser: Parser, keyword: str) -> list[str]:
+    """Parse ``keyword [symbol, …]`` if it is there."""
     if not parser.parse_optional_keyword(keyword):
         return []
-    return parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parse_item)
+    return parser.parse_comma_separated_list(parser.Delimiter.SQUARE, lambda: parse_symbol(parser))
 
 
 def _parse_signature(parser: Parser) -> tuple[Sequence[str], FunctionType] | None:
@@ -121,12 +120,12 @@ class FuncOp(FunctionOp):
                 "private": UnitAttr() if private else None,
                 "recursive": UnitAttr() if recursive else None,
                 "on_load": UnitAttr() if on_load else None,
-                "written": ArrayAttr([IntAttr(i) for i in written]),
+                "written": int_list(written),
                 "symbols": _names_attribute(symbols) if symbols else None,
                 "signature": None if signature is None else signature[1],
                 "signature_names": None if signature is None else _names_attribute(signature[0]),
                 "reported": _names_attribute(reported) if reported else None,
-                "aliased": ArrayAttr([IntAttr(i) for i in aliased]) if aliased else None,
+                "aliased": int_list(aliased) if aliased else None,
             },
             regions=[body],
         )
@@ -163,7 +162,7 @@ class FuncOp(FunctionOp):
         found = [t for type_ in outputs for t in tensors_in(with_handles(type_)) if t.is_known]
         if self.aliased is None:
             return [(t, -1) for t in found]
-        return list(zip(found, (i.data for i in self.aliased.data), strict=False))
+        return list(zip(found, ints_of(self.aliased), strict=False))
 
     @property
     def graph_results(self) -> list[TensorType | None]:
@@ -247,13 +246,13 @@ class FuncOp(FunctionOp):
         """Verify the aliases of so many results; returns how many are parameters."""
         if self.aliased is None:
             return 0
-        aliased = [i.data for i in self.aliased.data if i.data != -1]
+        aliased = [i for i in ints_of(self.aliased) if i != -1]
         if len(self.aliased.data) != count:
             raise VerifyException(
                 f"expected {count} aliased parameters or -1, got {len(self.aliased.data)}"
             )
         for index in aliased:
-            if IntAttr(index) not in self.written.data:
+            if index not in ints_of(self.written):
                 raise VerifyException(f"expected an aliased parameter to be written, got {index}")
         return len(aliased)
 
@@ -277,11 +276,11 @@ class FuncOp(FunctionOp):
         if parser.parse_optional_keyword("results"):
             is_tuple = parser.parse_optional_keyword("tuple") is not None
             results = parser.parse_integer()
-        written = _parse_listed(parser, "written", parser.parse_integer)
-        symbols = _parse_listed(parser, "symbols", lambda: parse_symbol(parser))
+        written = parse_int_list(parser) if parser.parse_optional_keyword("written") else []
+        symbols = _parse_symbols(parser, "symbols")
         signature = _parse_signature(parser)
-        reported = _parse_listed(parser, "reported", lambda: parse_symbol(parser))
-        aliased = _parse_listed(parser, "aliased", parser.parse_integer)
+        reported = _parse_symbols(parser, "reported")
+        aliased = parse_int_list(parser) if parser.parse_optional_keyword("aliased") else []
         return FuncOp(
             name,
             names[: len(args) - results],
@@ -309,9 +308,7 @@ class FuncOp(FunctionOp):
             )
             printer.print_string(str(self.num_results.data))
         if self.written.data:
-            printer.print_string(
-                " written [" + ", ".join(str(i.data) for i in self.written.data) + "]"
-            )
+            printer.print_string(f" written {ints_of(self.written)}")
         if self.symbol_names:
             printer.print_string(f" symbols [{', '.join(map(symbol_text, self.symbol_names))}]")
         if self.signature is not None and self.signature_names is not None:
@@ -326,7 +323,7 @@ class FuncOp(FunctionOp):
                 f" reported [{', '.join(map(symbol_text, self.reported_symbols))}]"
             )
         if self.aliased is not None:
-            printer.print_string(f" aliased [{', '.join(str(i.data) for i in self.aliased.data)}]")
+            printer.print_string(f" aliased {ints_of(self.aliased)}")
         printer.print_string(" ")
         printer.print_region(self.body, print_entry_block_args=False, print_empty_block=False)
 
