@@ -142,17 +142,18 @@ class CalleeEffect(MemoryEffect):
 
     @classmethod
     def get_effects(cls, op: Operation) -> AbstractSet[EffectInstance] | None:
-        callee = _callee_of(op)
+        callee = callee_of(op)
         is_impure = callee is not None and callee.properties.get("impure") is not None
         return None if is_impure else frozenset()
 
 
-def _callee_of(call: Operation) -> Operation | None:
+def callee_of(call: Operation) -> Operation | None:
+    """The function of the module that an operation calls by name, if there is one."""
     module = next((p for p in ancestors(call) if p.has_trait(SymbolTable)), None)
     if module is None:
         return None
     name = call.properties["callee"]
-    assert isinstance(name, SymbolRefAttr)
+    assert isinstance(name, SymbolRefAttr | StringAttr)
     return SymbolTable.lookup_symbol(module, name)
 
 

@@ -22,8 +22,8 @@
     relax.return %o : T
 
 It removes pure operations without uses, unread outputs of dataflow blocks, and private functions
-that no other function calls. Operations with effects, and casts with run-time checks, are kept, and
-calls that `runs_unused` are. TVM's ``DeadCodeElimination``.
+that no other function calls. Operations with effects, casts with run-time checks, and calls that
+`runs_unused` are kept. TVM's ``DeadCodeElimination``.
 """
 
 from __future__ import annotations

@@ -287,3 +287,52 @@ def test_calls_for_effects(build):
     main = build(FOR_EFFECTS, check=False)
     main(X, lambda x: logged.append(-x.numpy()))
     np.testing.assert_array_equal(logged, [-2 * X, 2 * X, 2 * X])
+
+
+BY_OTHERS = """
+    @T.prim_func
+    def kernel(x: T.Buffer((2, 3), "float32"), y: T.Buffer((2, 3), "float32")):
+        T.evaluate(T.call_packed("test.log", x))
+        for i, j in T.grid(2, 3):
+            with T.sblock("y"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                y[vi, vj] = x[vi, vj]
+
+    @R.function(private=True)
+    def inner(x: R.Tensor((2, 3), "float32")) -> R.Tensor((2, 3), "float32"):
+        y = R.call_pure_packed("test.log", x, sinfo_args=R.Tensor((2, 3), "float32"))
+        return y
+
+    @R.function(private=True)
+    def outer(x: R.Tensor((2, 3), "float32")) -> R.Tensor((2, 3), "float32"):
+        cls = M
+        return cls.inner(R.negative(x))
+
+    @R.function
+    def main(x: R.Tensor((2, 3), "float32")) -> R.Tensor((2, 3), "float32"):
+        cls = M
+        @R.function
+        def local(z: R.Tensor((2, 3), "float32")) -> R.Tensor((2, 3), "float32"):
+            return cls.inner(z)
+
+        a = cls.outer(x)
+        b = R.call_tir(cls.kernel, (x,), R.Tensor((2, 3), "float32"))
+        c = local(x)
+        with R.dataflow():
+            d = cls.outer(x)
+            R.output()
+        return x
+"""
+
+
+def test_calls_for_effects_of_functions_of_the_module(build):
+    """Functions of the module that call registered functions are called too."""
+    logged = []
+
+    def log(x):
+        logged.append(x.numpy().copy())
+        return x
+
+    xrelax.register_func("test.log", log, override=True)
+    build(BY_OTHERS, check=False)(X)
+    np.testing.assert_array_equal(logged, [-X, X, X])

@@ -92,3 +92,42 @@ relax.func @foreign(%x: !relax.tensor<[n], f32>, %f: !relax.func<(!relax.tensor<
   %3 = relax.invoke %f(%x) : !relax.func<(!relax.tensor<[n], f32>) -> tuple<>>, (!relax.tensor<[n], f32>) -> tuple<>
   relax.return %x : !relax.tensor<[n], f32>
 }
+
+// -----
+
+// So do calls of functions of the module that make such calls, directly or through others. Calls in
+// destination-passing style are for their results.
+// CHECK-LABEL: relax.func @main
+// CHECK-NEXT:    relax.call @logs(%x)
+// CHECK-NEXT:    relax.call_tir @notifies(%x)
+// CHECK-NEXT:    relax.return %x
+relax.func private @log(%x: !relax.tensor<[4], f32>) -> !relax.tensor<[4], f32> {
+  %0 = relax.call_pure_packed "log"(%x) : (!relax.tensor<[4], f32>) -> !relax.tensor<[4], f32>
+  relax.return %0 : !relax.tensor<[4], f32>
+}
+relax.func private @logs(%x: !relax.tensor<[4], f32>) -> !relax.tensor<[4], f32> {
+  %0 = relax.call @log(%x) : (!relax.tensor<[4], f32>) -> !relax.tensor<[4], f32>
+  %1 = relax.call @logs(%0) : (!relax.tensor<[4], f32>) -> !relax.tensor<[4], f32>
+  relax.return %1 : !relax.tensor<[4], f32>
+}
+relax.func private @for_its_result(%x: !relax.tensor<[4], f32>) -> !relax.tensor<[4], f32> {
+  %0 = relax.dataflow -> !relax.tensor<[4], f32> {
+    %1 = relax.call_pure_packed "log"(%x) : (!relax.tensor<[4], f32>) -> !relax.tensor<[4], f32>
+    relax.output %1 : !relax.tensor<[4], f32>
+  }
+  relax.return %0 : !relax.tensor<[4], f32>
+}
+tir.prim_func @notifies(%X: !tir.buffer<[4], f32>, %Y: !tir.buffer<[4], f32>) {
+  tir.call_extern "notify"(%X) : (!tir.buffer<[4], f32>) -> ()
+}
+tir.prim_func @computes(%X: !tir.buffer<[4], f32>, %Y: !tir.buffer<[4], f32>) {
+}
+relax.func @main(%x: !relax.tensor<[4], f32>) -> !relax.tensor<[4], f32> {
+  %0 = relax.call @logs(%x) : (!relax.tensor<[4], f32>) -> !relax.tensor<[4], f32>
+  %1 = relax.call_tir @notifies(%x) : (!relax.tensor<[4], f32>) -> !relax.tensor<[4], f32>
+  %2 = relax.call_dps_packed "elsewhere"(%x) : (!relax.tensor<[4], f32>) -> !relax.tensor<[4], f32>
+  %3 = relax.call @for_its_result(%x) : (!relax.tensor<[4], f32>) -> !relax.tensor<[4], f32>
+  %4 = relax.call_tir @computes(%x) : (!relax.tensor<[4], f32>) -> !relax.tensor<[4], f32>
+  %5 = relax.call_dps_packed "computes"(%x) : (!relax.tensor<[4], f32>) -> !relax.tensor<[4], f32>
+  relax.return %x : !relax.tensor<[4], f32>
+}
