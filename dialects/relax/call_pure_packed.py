@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import cast
 
 from xdsl.dialects.builtin import ArrayAttr, FunctionType, IntAttr, StringAttr, TupleType
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute, SSAValue, TypeAttribute
 from xdsl.irdl import opt_prop_def, traits_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
@@ -48,6 +49,16 @@ class CallPurePackedOp(NamedCallOp):
     def positions(self) -> list[int]:
         """For each result, the position of the argument that becomes it, or -1; often none."""
         return ints_of(self.inplace_indices)
+
+    def result_in_place(self) -> Attribute:
+        """The type of the result, with those of the arguments that become parts of it."""
+        type_ = self.result.type
+        fields = type_.types.data if isinstance(type_, TupleType) else [type_]
+        types = [
+            cast(TypeAttribute, field if place == -1 else self.args[place].type)
+            for place, field in zip(self.positions, fields, strict=True)
+        ]
+        return TupleType(ArrayAttr(types)) if isinstance(type_, TupleType) else types[0]
 
     def verify_(self) -> None:
         if self.inplace_indices is not None:

@@ -23,8 +23,8 @@ def refresh_types(func: relax.FuncOp, functions: Mapping[str, Operation] | None 
     """Infer the result types of operators, tuples, branches and blocks again, and the function's.
 
     Results of calls keep the types that the program states, except calls of the graph functions in
-    `functions`. Raises Diagnostic with one line if an operator does not accept the types of its
-    operands.
+    `functions`, and results in place. Raises Diagnostic with one line if an operator does not
+    accept the types of its operands.
     """
     TypeRefresher(func, functions or {}).block(func.body.block)
     func.result_type = forget_symbols(func.returned.type, set(func.declared_symbols()))
@@ -58,6 +58,8 @@ class TypeRefresher:
                 callee = self.functions.get(op.callee_name)
                 if isinstance(callee, relax.FuncOp):
                     set_type(op.result, call_result_type(op, callee))
+            case relax.CallPurePackedOp() if op.positions:
+                set_type(op.result, op.result_in_place())
             case relax.LoopOp():
                 set_type(op.result, op.result_on(op.carried))
             case relax.PrimToTensorOp():

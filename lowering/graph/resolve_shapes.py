@@ -20,7 +20,8 @@ Parameters with a known rank only get a new symbol for each dim, and integers th
 kernels use as sizes one for the value. A cast that every call runs says
 the rank and the dtype of a parameter without them, and the type of what a registered function
 returns, if it declares no symbols. Symbols that a cast declares are replaced by the dims that they
-match; the cast still checks the dims in which its two types differ.
+match; the cast still checks the dims in which its two types differ. A result in place has the type
+of its argument.
 Calls are replaced by the bodies of functions whose results have dims that parameters do not give.
 Where an operator's result has as many elements as data says, they are counted first::
 
@@ -174,10 +175,9 @@ class _Resolver(CastResolver):
         if isinstance(op, relax.CallOp) and (callee := self._inlined(op)) is not None:
             self._inline(op, callee)
             return
-        elif isinstance(op, relax.CallPackedOp | relax.CallPurePackedOp):
+        super().other(op)
+        if isinstance(op, relax.CallPackedOp | relax.CallPurePackedOp):
             self._packed(op)
-        else:
-            super().other(op)
         self.read |= count_first(op, self.fresh)
 
     def cast(self, op: relax.MatchCastOp) -> None:

@@ -34,7 +34,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from ...dialects import relax
 from ...dialects.nesting import enclosing
-from ...dialects.relax.types import type_symbols
+from ...dialects.relax.types import tensors_in, type_symbols
 from ..functions import call_graph, functions_by_name, graph_functions
 from ..substitute import set_type, substituted
 from ..verify_calls import unify_graph_call
@@ -117,8 +117,13 @@ def _calls(functions: Mapping[str, relax.FuncOp]) -> Iterator[tuple[relax.CallOp
 
 
 def _is_returned_at_once(value: SSAValue, called: set[str]) -> bool:
-    """Whether a registered function makes a tensor for users, who take it as it is."""
+    """Whether a registered function makes a tensor for users, who take it as it is.
+
+    All tensors that it makes are of unknown type then.
+    """
     owner = value.owner
+    if isinstance(owner, _PACKED) and any(t.is_known for t in tensors_in(value.type)):
+        return False
     if not isinstance(owner, (*_PACKED, *_PASSED_ON)) or enclosing(owner, relax.IfOp) is not None:
         return False
     func = enclosing(owner, relax.FuncOp)

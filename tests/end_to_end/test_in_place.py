@@ -196,6 +196,52 @@ def test_registered_functions_that_return_nothing_change_arrays_of_users(build, 
     assert (main(x, y).numpy() == 2).all() and (x == 2).all() and (y == 1).all()
 
 
+@pytest.mark.parametrize("kind", ['ndim=1, dtype="float32"', 'dtype="float32"', ""])
+@pytest.mark.parametrize("check", [False, True])
+def test_registered_functions_change_arrays_of_unknown_shape(build, names, kind, check):
+    def both(x):
+        new = tvm.nd.array(-x.numpy())
+        x.copyfrom(x.numpy() + 1)
+        return x, new
+
+    tvm.register_func("tests.both", both, override=True)
+    kind = f"R.Tensor({kind})"
+    main = build(
+        f"""
+    @R.function
+    def main(x: {kind}, y: {kind}):
+        a, b = R.call_inplace_packed(
+            "tests.both", x, inplace_indices=[0, -1], sinfo_args=({kind}, {kind}))
+        c, d = R.call_inplace_packed(
+            "tests.both", a, inplace_indices=[0, -1], sinfo_args=({kind}, {kind}))
+        return c, b, d, y
+""",
+        check,
+    )
+    x, y = np.ones((2, 3), "float32")
+    found = [t.numpy()[0] for t in main(x, y)]
+    assert found == [3, -1, -2, 1] and (x == 3).all()
+
+
+@pytest.mark.parametrize("check", [False, True])
+def test_the_shape_of_what_is_changed_in_place_is_that_of_the_result(build, names, check):
+    tvm.register_func("tests.count", lambda x: x.copyfrom(x.numpy() + 1) or x, override=True)
+    kind = 'R.Tensor(ndim=1, dtype="float32")'
+    main = build(
+        f"""
+    @R.function
+    def main(x: {kind}):
+        y = R.add(x, x)
+        a = R.call_inplace_packed("tests.count", y, inplace_indices=[0], sinfo_args={kind})
+        b = R.call_inplace_packed("tests.count", a, inplace_indices=[0], sinfo_args={kind})
+        return R.multiply(b, x)
+""",
+        check,
+    )
+    x = np.arange(4, dtype="float32")
+    np.testing.assert_array_equal(main(x).numpy(), (2 * x + 2) * x)
+
+
 def test_tensors_that_calls_write_have_memory_of_their_own(build, names):
     tvm.register_func("tests.count", lambda x: x.copyfrom(x.numpy() + 1), override=True)
     main = build("""

@@ -87,3 +87,15 @@ relax.func @packed(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n, 4], f32> {
   %w = relax.match_cast %v : !relax.tensor<rank 1, f32> -> !relax.tensor<[m], f32>
   relax.return %z : !relax.tensor<[n, 4], f32>
 }
+
+// -----
+
+// A result in place has the shape of the argument.
+// CHECK-LABEL: relax.func @in_place
+// CHECK-NEXT:    %y = relax.add %x, %x : {{.*}} -> !relax.tensor<[x_0], f32>
+// CHECK-NEXT:    %z = relax.call_pure_packed "f"(%y) inplace [0, -1] : (!relax.tensor<[x_0], f32>) -> tuple<!relax.tensor<[x_0], f32>, !relax.object>
+relax.func @in_place(%x: !relax.tensor<rank 1, f32>) -> tuple<!relax.tensor<rank 1, f32>, !relax.tensor<rank 1, f32>> {
+  %y = relax.add %x, %x : !relax.tensor<rank 1, f32>, !relax.tensor<rank 1, f32> -> !relax.tensor<rank 1, f32>
+  %z = relax.call_pure_packed "f"(%y) inplace [0, -1] : (!relax.tensor<rank 1, f32>) -> tuple<!relax.tensor<rank 1, f32>, !relax.tensor<rank 1, f32>>
+  relax.return %z : tuple<!relax.tensor<rank 1, f32>, !relax.tensor<rank 1, f32>>
+}
