@@ -105,6 +105,14 @@ def integer_range(dtype: str) -> tuple[int, int]:
     return -(1 << (width - 1)), (1 << (width - 1)) - 1
 
 
+def holds(dtype: str, value: float) -> bool:
+    """Whether the integer part of a number is in the range of an integer dtype; true for others."""
+    if is_float(dtype) or dtype == "bool":
+        return True
+    low, high = integer_range(dtype)
+    return low - 1 < value < high + 1
+
+
 def wrap_to(dtype: str, value: int) -> int:
     """Wrap an integer to the width of the dtype, modulo a power of two."""
     low, high = integer_range(dtype)

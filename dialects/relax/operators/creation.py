@@ -10,9 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 from xdsl.dialects.builtin import i64
 from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def
+from xdsl.utils.exceptions import VerifyException
 
-from ...dtypes import element_type
+from ...dtypes import element_type, holds
 from ...int_expr import IntExpr
+from ..constant import ConstantOp
 from ..types import TensorType, shape_text
 from .attributes import DType, Exprs, Int
 from .base import OperatorOp
@@ -76,9 +78,29 @@ def _require_scalar(op_name: str, fill_value: TensorType) -> None:
         )
 
 
+class FilledWithOp(OperatorOp, ABC):
+    """A tensor filled with the value of a rank-0 tensor, its last operand.
+
+    The value is converted as by `relax.astype`, but a constant must be in the range of the dtype.
+    """
+
+    def verify_(self) -> None:
+        super().verify_()
+        owner, dtype = self.operands[-1].owner, cast(TensorType, self.result.type).dtype
+        if not isinstance(owner, ConstantOp) or owner.value.data.array is None or dtype is None:
+            return
+        if not holds(dtype, value := owner.value.data.number()):
+            raise VerifyException(
+                f"expected fill_value of '{self.name}' to be in the range of {dtype}, got {value}"
+            )
+
+
 @irdl_op_definition
-class FullOp(OperatorOp):
-    """A tensor filled with the value of a rank-0 tensor; `numpy.full`, `torch.full`."""
+class FullOp(FilledWithOp):
+    """A tensor filled with the value of a rank-0 tensor; `numpy.full`, `torch.full`.
+
+    Raises for a constant that the dtype does not hold; other values are converted.
+    """
 
     name = "relax.full"
     ORDER: ClassVar[tuple[str, ...]] = ("shape", "fill_value", "dtype")
@@ -149,10 +171,10 @@ class OnesLikeOp(LikeOp):
 
 
 @irdl_op_definition
-class FullLikeOp(OperatorOp):
+class FullLikeOp(FilledWithOp):
     """A tensor of the shape of `x`, filled with a rank-0 tensor; by default, of the dtype of `x`.
 
-    `numpy.full_like`, `torch.full_like`.
+    `numpy.full_like`, `torch.full_like`. Raises for a constant that the dtype does not hold.
     """
 
     name = "relax.full_like"

@@ -8,7 +8,7 @@ from typing import cast
 from xdsl.dialects.builtin import ArrayAttr, TupleType
 from xdsl.ir import Attribute, TypeAttribute
 
-from ...dtypes import is_float
+from ...dtypes import holds, is_float
 from ...int_expr import ONE, IntExpr
 from ..types import TensorType, python_shape, shape_text
 
@@ -40,6 +40,15 @@ def require_dtype(
 def require_floats(op_name: str, operands: Sequence[TensorType]) -> None:
     """Raise ValueError unless every operand of known dtype has floats."""
     require_dtype(op_name, operands, is_float, "floats")
+
+
+def require_number(op_name: str, name: str, data: TensorType, value: float) -> None:
+    """Raise ValueError for a number that is no element of data of a known integer dtype."""
+    dtype = data.dtype
+    if dtype is None or is_float(dtype):
+        return
+    if not holds(dtype, value) or value != int(value):
+        raise ValueError(f"expected {name} of '{op_name}' to be one of {dtype}, got {value}")
 
 
 def require_rank(op_name: str, subject: str, type_: TensorType, *ranks: int) -> None:

@@ -19,7 +19,7 @@ from ...int_expr import Atom, IntExpr, IntLike, Sym
 from ..types import TensorType
 from .attributes import AttributeKind, Ints, Number
 from .base import UnaryOp
-from .inference import require_rank
+from .inference import require_number, require_rank
 from .language import TensorLanguage
 
 
@@ -94,6 +94,7 @@ class LayoutTransformOp(UnaryOp):
         pad = attributes["pad_value"]
         if isinstance(pad, float) and data.dtype is not None and not is_float(data.dtype):
             raise ValueError(f"expected pad_value of '{cls.name}' to be {data.dtype}, got {pad}")
+        require_number(cls.name, "pad_value", data, pad or 0)
         if data.dims is None:
             return TensorType.of(None, data.known_element, len(index_map.results))
         return TensorType.of(_shape(index_map, data.dims), data.known_element)

@@ -17,7 +17,7 @@ from ...int_expr import ZERO, IntExpr, maximum, minimum
 from ..types import TensorType, shape_text
 from .attributes import Bool, Exprs, Ints, Number, Text
 from .base import OperatorOp, UnaryOp
-from .inference import normalize_axes
+from .inference import normalize_axes, require_number
 from .language import TensorLanguage
 
 FAR = (1 << 31) - 1
@@ -218,11 +218,7 @@ class PadOp(UnaryOp):
     @classmethod
     def infer(cls, operands: Sequence[TensorType], attributes: dict[str, Any]) -> TensorType:
         (data,) = operands
-        value = attributes["pad_value"]
-        if data.dtype is not None and not is_float(data.dtype) and value != int(value):
-            raise ValueError(
-                f"expected pad_value of '{cls.name}' to be one of {data.dtype}, got {value}"
-            )
+        require_number(cls.name, "pad_value", data, attributes["pad_value"])
         if data.rank is None:
             return data
         margins = cls._margins(data.rank, attributes)

@@ -104,6 +104,24 @@ relax.func @main(%x: !relax.tensor<[n, 4], f32>) -> !relax.tensor<[n, 4], f32> {
 
 // -----
 
+// CHECK: expected fill_value of 'relax.full' to be in the range of int8, got 300
+relax.func @main() -> !relax.tensor<[2], i8> {
+  %0 = relax.constant <int32, [], [300]> : !relax.tensor<[], i32>
+  %1 = relax.full %0 {shape = [#sym.expr<2>], dtype = i8} : !relax.tensor<[], i32> -> !relax.tensor<[2], i8>
+  relax.return %1 : !relax.tensor<[2], i8>
+}
+
+// -----
+
+// CHECK: expected fill_value of 'relax.full_like' to be in the range of uint8, got -1.5
+relax.func @main(%x: !relax.tensor<[n], ui8>) -> !relax.tensor<[n], ui8> {
+  %0 = relax.constant <float32, [], [-1.5]> : !relax.tensor<[], f32>
+  %1 = relax.full_like %x, %0 : !relax.tensor<[n], ui8>, !relax.tensor<[], f32> -> !relax.tensor<[n], ui8>
+  relax.return %1 : !relax.tensor<[n], ui8>
+}
+
+// -----
+
 // CHECK: expected step of 'relax.arange' to be a number other than 0, got 0
 relax.func @main(%x: !relax.tensor<[n, 4], f32>) -> !relax.tensor<[n, 4], f32> {
   %0 = relax.arange {start = #sym.expr<0>, end = #sym.expr<n>, step = #sym.expr<0>} : !relax.tensor<[n], i64>

@@ -136,6 +136,14 @@ relax.func @main(%x: !relax.tensor<[n], i8>) -> !relax.tensor<[n], i8> {
 
 // -----
 
+// CHECK: expected pad_value of 'relax.nn.pad' to be one of int8, got 300
+relax.func @main(%x: !relax.tensor<[n], i8>) -> !relax.tensor<[n], i8> {
+  %0 = relax.nn.pad %x {pad_width = array<i64: 1, 1>, pad_value = 300 : i64} : !relax.tensor<[n], i8> -> !relax.tensor<[n + 2], i8>
+  relax.return %x : !relax.tensor<[n], i8>
+}
+
+// -----
+
 // CHECK: expected padded dims of 'relax.nn.pad' to have elements to copy, got (0,)
 relax.func @main(%x: !relax.tensor<[0], f32>) -> !relax.tensor<[0], f32> {
   %0 = relax.nn.pad %x {pad_width = array<i64: 1, 1>, pad_mode = "circular"} : !relax.tensor<[0], f32> -> !relax.tensor<*, f32>
