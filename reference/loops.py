@@ -84,6 +84,17 @@ def _store(compiler: KernelCompiler, op: loops.StoreOp) -> Step:
     return run
 
 
+def _view(compiler: KernelCompiler, op: loops.ViewOp) -> Step:
+    dims = compiler.numbers(op.result.type.dims, ())
+    source, offset, result = op.source, op.offset, op.result
+
+    def run(frame: Frame) -> None:
+        shape, start = [int(d(frame)) for d in dims], frame.values[offset]
+        frame.values[result] = frame.values[source].reshaped(int(start), shape)
+
+    return run
+
+
 def _mask(compiler: KernelCompiler, op: loops.MaskOp) -> Step:
     active, result, lanes = (
         compiler.number(op.active.data, op.operands_),
@@ -106,6 +117,7 @@ LOOPS: dict[str, Handler] = {
     "loops.mask": _mask,
     "loops.prefetch": nothing,
     "loops.store": _store,
+    "loops.view": _view,
     "loops.yield": nothing,
 }
 """How each `loops` operation runs."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import prod
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -63,6 +64,17 @@ class Buffer:
             raise EvaluationError(f"expected a row of '{self.name}', got {index}")
         written = None if self.written is None else self.written[index, ...]
         return replace(self, array=self.array[index, ...], written=written)
+
+    def reshaped(self, start: int, shape: Sequence[int]) -> Buffer:
+        """The same memory in another shape, from an element on; it must be dense."""
+        if self.lane_index or not self.array.flags.c_contiguous:
+            raise EvaluationError(f"expected '{self.name}' to be dense memory of all lanes")
+        end = start + prod(shape)
+        parts = (self.array, self.written)
+        array, written = (None if p is None else p.reshape(-1)[start:end] for p in parts)
+        assert array is not None
+        new = None if written is None else written.reshape(shape)
+        return replace(self, array=array.reshape(shape), written=new)
 
     def verify_written(self) -> None:
         """Raise EvaluationError where an element was never stored to."""

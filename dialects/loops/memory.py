@@ -48,7 +48,7 @@ class AllocaOp(IRDLOperation):
 
 @irdl_op_definition
 class ViewOp(IRDLOperation):
-    """A view of a buffer from an element on, to pass to an external function.
+    """A view of a buffer from an element on, for an external function or as one row.
 
     ``%v = loops.view %X at %offset : !tir.buffer<[n, m], f32> to !tir.buffer<[4], f32>``. It has no
     traits: passes that move or merge accesses must treat it as a use of the buffer.

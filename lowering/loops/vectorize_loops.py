@@ -30,6 +30,7 @@ from ...dialects.nesting import ancestors
 from ..analysis.reductions import combiner_of, fastmath_of
 from ..scope import Scope, replace_by_block
 from .copy_ops import Copier
+from .flat_rows import flatten_rows
 from .lane_analysis import LaneAnalysis
 from .partial_sums import start
 from .promote_accumulators import promote_in_vectorized
@@ -234,8 +235,9 @@ class VectorizeLoopsPass(ModulePass):
     A loop that is not vectorizable becomes serial, which is always correct; LLVM may still
     vectorize it. These are loops with loop-carried dependences, with results that are not only
     accumulated (as in argmax), with conditional gathers or scatters, and with `while` loops.
-    Unrolled loops are expanded inside of vectorized ones; those around are left to `unroll-loops`,
-    so that an iteration is vectorized once.
+    Buffers over the ends of whose rows lanes run become one row, as `flat_rows` explains. Unrolled
+    loops are expanded inside of vectorized ones; those around are left to `unroll-loops`, so that
+    an iteration is vectorized once.
     """
 
     name = "vectorize-loops"
@@ -245,6 +247,8 @@ class VectorizeLoopsPass(ModulePass):
         isa = Target(self.target).isa
         for func in op.body.block.ops:
             if isinstance(func, loops.FuncOp):
+                if func.noalias is not None:
+                    flatten_rows(func)
                 promote_in_vectorized(func)  # before unrolled loops are expanded
                 unroll_in_vectorized(func.body.block, DEFAULT_LIMIT, func.sym_name.data)
                 promote_in_vectorized(func)

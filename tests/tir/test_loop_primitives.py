@@ -249,6 +249,17 @@ def test_parallel_after_fuse():
     check_schedule(chain(), schedule, *SIZES)
 
 
+def test_vectors_over_the_ends_of_rows():
+    def schedule(sch):
+        for block, lanes in (("S", 16), ("Y", 5)):
+            i, j = sch.get_loops(block)
+            sch.vectorize(sch.split(sch.fuse(i, j), [None, lanes])[1])
+
+    check_schedule(chain(14, 14), schedule)
+    check_schedule(chain(3, 7), schedule)
+    check_schedule(chain(), schedule, *SIZES)
+
+
 def test_bind():
     sch = Schedule(from_source(row_sum(8, 3)))
     sch.bind(sch.get_loops("Y")[0], "blockIdx.x")

@@ -520,3 +520,48 @@ loops.func @carried(%X: !tir.buffer<[16], f32>, %Y: !tir.buffer<[2], f32>) noali
   }
   loops.store %u, %Y[1] : !tir.buffer<[2], f32>, f32
 }
+
+// -----
+
+// The lanes of a fused loop run over the ends of rows: all accesses of these buffers are to one row.
+
+// CHECK-LABEL: loops.func @fused(
+// CHECK:         %[[Y:.*]] = loops.view %Y at %{{.*}} : !tir.buffer<[8, 14, 14], f32> to !tir.buffer<[1568], f32>
+// CHECK:         %[[X:.*]] = loops.view %X at %{{.*}} : !tir.buffer<[8, 14, 14], f32> to !tir.buffer<[1568], f32>
+// CHECK:           loops.if (0 < -%b * 16 + 196) {
+// CHECK-NEXT:        %[[M:.*]] = loops.mask -%b * 16 + 196 : vector<16xi1>
+// CHECK-NEXT:        %x = loops.load %[[X]][%i * 196 + %b * 16] mask %[[M]] : {{.*}} -> vector<16xf32>
+// CHECK-NEXT:        loops.store %x, %[[Y]][%i * 196 + %b * 16] mask %[[M]] : {{.*}}, vector<16xf32>
+// CHECK:         %z = loops.load %[[Y]][17] : {{.*}} -> f32
+// CHECK-NEXT:    loops.store %z, %Z[0, 1] : {{.*}}, f32
+loops.func @fused(%X: !tir.buffer<[8, 14, 14], f32>, %Y: !tir.buffer<[8, 14, 14], f32>, %Z: !tir.buffer<[2, 2], f32>) noalias {
+  loops.for %i in (0, 8) {
+    loops.for %b in (0, 13) {
+      loops.for %l in (0, 16) vectorized {
+        loops.if (%b * 16 + %l < 196) {
+          %x = loops.load %X[%i, (%b * 16 + %l) floordiv 14, (%b * 2 + %l) mod 14] : !tir.buffer<[8, 14, 14], f32> -> f32
+          loops.store %x, %Y[%i, (%b * 16 + %l) floordiv 14, (%b * 2 + %l) mod 14] : !tir.buffer<[8, 14, 14], f32>, f32
+        }
+      }
+    }
+  }
+  %z = loops.load %Y[0, 1, 3] : !tir.buffer<[8, 14, 14], f32> -> f32
+  loops.store %z, %Z[0, 1] : !tir.buffer<[2, 2], f32>, f32
+}
+
+// -----
+
+// So are those of symbolic rows. Rows that are apart in memory stay, and are loaded by element.
+
+// CHECK-LABEL: loops.func @rows(
+// CHECK:         %[[Y:.*]] = loops.view %Y at %{{.*}} to !tir.buffer<[m * n], f32>
+// CHECK-NEXT:    loops.for %[[A:.*]] in (0, (m * n) floordiv 16) {
+// CHECK-NEXT:      loops.load %X[(%[[A]] * 16) floordiv m, (%[[A]] * 16) mod m] : {{.*}} -> f32
+// CHECK-NEXT:      loops.load %X[(%[[A]] * 16 + 1) floordiv m, (%[[A]] * 16 + 1) mod m] : {{.*}} -> f32
+// CHECK:           loops.store %x, %[[Y]][%[[A]] * 16] : {{.*}}, vector<16xf32>
+loops.func @rows(%X: !tir.buffer<[n, m], f32, strides = [m + 1, 1]>, %Y: !tir.buffer<[n, m], f32>) symbols [n, m] noalias {
+  loops.for %k in (0, n * m) vectorized {
+    %x = loops.load %X[%k floordiv m, %k mod m] : !tir.buffer<[n, m], f32, strides = [m + 1, 1]> -> f32
+    loops.store %x, %Y[%k floordiv m, %k mod m] : !tir.buffer<[n, m], f32>, f32
+  }
+}

@@ -1,0 +1,86 @@
+"""Buffers as one row, where the lanes of a loop run over the ends of their rows.
+
+::
+
+    loops.for %l in (0, 16) vectorized {                    %F = loops.view %X at %0 : … to […, 196]
+      loops.load %X[(%b * 16 + %l) floordiv 14,       ⇒     loops.for %l in (0, 16) vectorized {
+                    (%b * 2 + %l) mod 14]                     loops.load %F[%b * 16 + %l]
+
+Loops that are fused and split again are like this. A vector is of elements in one row; all accesses
+of the buffer are to that row then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import reduce
+from operator import mul
+from typing import TypeAlias, cast
+
+from xdsl.dialects.arith import ConstantOp
+from xdsl.dialects.builtin import IndexType, IntegerAttr, NoneAttr
+from xdsl.ir import SSAValue
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from ...dialects import loops
+from ...dialects.int_expr import ONE, ZERO, IntExpr
+from ...dialects.nesting import ancestors
+from ...dialects.quotients import join_remainders
+from ...dialects.sym import Values, exprs_of
+from ...dialects.tir.types import BufferType
+
+Access: TypeAlias = "loops.LoadOp | loops.StoreOp"
+
+
+def flatten_rows(func: loops.FuncOp) -> None:
+    """Let accesses of a dense parameter be to one row, if lanes run over the ends of its rows."""
+    for param in func.params:
+        accesses = [use.operation for use in param.uses]
+        if not _is_dense(param) or not any(map(_runs_over_rows, accesses)):
+            continue
+        if all(isinstance(op, loops.LoadOp | loops.StoreOp) for op in accesses):
+            _flatten(func, param, cast("list[Access]", accesses))
+
+
+def _is_dense(param: SSAValue) -> bool:
+    type_ = param.type
+    if not isinstance(type_, BufferType) or type_.rank < 2:
+        return False
+    return isinstance(type_.strides, NoneAttr) and type_.offset.data == ZERO
+
+
+def _runs_over_rows(op: object) -> bool:
+    """Whether the lanes around an access are in several rows, and neighbours in memory."""
+    if not isinstance(op, loops.LoadOp | loops.StoreOp):
+        return False
+    for loop in _vectorized_around(op):
+        values = Values()
+        *rows, column = values.exprs(op.indices, op.operands_)
+        lane = values.atom(loop.loop_var)
+        if any(lane in row.atoms() for row in rows):
+            place = cast(BufferType, op.buffer.type).linear_index([*rows, column])
+            return join_remainders(place).coefficient_of(lane) == ONE
+    return False
+
+
+def _vectorized_around(op: Access) -> Iterator[loops.ForOp]:
+    for loop in ancestors(op):
+        if isinstance(loop, loops.ForOp) and loop.kind.data == "vectorized":
+            yield loop
+
+
+def _flatten(func: loops.FuncOp, param: SSAValue, accesses: list[Access]) -> None:
+    type_ = cast(BufferType, param.type)
+    size = reduce(mul, type_.dims, IntExpr.of(1))
+    start = ConstantOp(IntegerAttr(0, IndexType()))
+    row = BufferType.of([size], type_.element_type, scope=type_.scope.data)
+    view = loops.ViewOp(param, start.result, row)
+    for op in accesses:
+        place = [join_remainders(type_.linear_index(list(exprs_of(op.indices))))]
+        if isinstance(op, loops.LoadOp):
+            new = loops.LoadOp(view.result, place, op.operands_, op.result.type, op.mask)
+        else:
+            past = op.nontemporal is not None
+            new = loops.StoreOp(op.value, view.result, place, op.operands_, op.mask, past)
+        Rewriter.replace_op(op, new)
+    Rewriter.insert_op([start, view], InsertPoint.at_start(func.body.block))
