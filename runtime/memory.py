@@ -100,8 +100,14 @@ class ArenaPool:
         try:
             arena = self.free.pop()
         except IndexError:
-            return Storage(nbytes)
-        return arena if arena.nbytes >= nbytes else Storage(nbytes)
+            pass
+        else:
+            if arena.nbytes >= nbytes:
+                return arena
+        arena = Storage(nbytes)
+        # It may be freed memory of the process, which has small pages.
+        use_huge_pages(arena.address, nbytes, filled=True)
+        return arena
 
     def give(self, arena: Storage) -> None:
         """Return an arena to the pool, when no pointer to it is in use."""
