@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from .terms import Compound, IntExpr
+from .atoms import Compound
+from .terms import IntExpr
 
 
 def outermost(expr: IntExpr) -> tuple[str, IntExpr, IntExpr] | None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import gcd
 
-from .terms import COMPOUNDS, ONE, ZERO, Compound, IntExpr, IntLike, Monomial, compound
+from .atoms import Compound, Monomial
+from .terms import COMPOUNDS, ONE, ZERO, IntExpr, IntLike, compound
 
 
 def floordiv(lhs: IntExpr, rhs: IntExpr) -> IntExpr:
