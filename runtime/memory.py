@@ -28,12 +28,13 @@ _HUGE_PAGES, _COLLAPSE = 14, 25  # Linux's MADV_HUGEPAGE and MADV_COLLAPSE
 class Storage:
     """`nbytes` uninitialized bytes at a 64-byte aligned `address`, freed with the object.
 
-    Raises MemoryError if there is not enough memory.
+    With `filled`, it is moved to huge pages now: memory that malloc returns a second time has small
+    ones. Raises MemoryError if there is not enough memory.
     """
 
     __slots__ = ("__weakref__", "_block", "address", "nbytes")
 
-    def __init__(self, nbytes: int) -> None:
+    def __init__(self, nbytes: int, *, filled: bool = False) -> None:
         self._block: object
         if nbytes <= _SMALL_LIMIT:
             self._block = small = _SMALL[(nbytes + ALIGNMENT - 1) // ALIGNMENT]()
@@ -41,7 +42,7 @@ class Storage:
         else:
             self._block = large = _large_block(nbytes)
             start = buffer_address(large)
-            use_huge_pages(start, nbytes)
+            use_huge_pages(start, nbytes, filled=filled)
         self.address: int = (start + ALIGNMENT - 1) & -ALIGNMENT
         self.nbytes = nbytes
 
@@ -100,14 +101,8 @@ class ArenaPool:
         try:
             arena = self.free.pop()
         except IndexError:
-            pass
-        else:
-            if arena.nbytes >= nbytes:
-                return arena
-        arena = Storage(nbytes)
-        # It may be freed memory of the process, which has small pages.
-        use_huge_pages(arena.address, nbytes, filled=True)
-        return arena
+            return Storage(nbytes, filled=True)
+        return arena if arena.nbytes >= nbytes else Storage(nbytes, filled=True)
 
     def give(self, arena: Storage) -> None:
         """Return an arena to the pool, when no pointer to it is in use."""

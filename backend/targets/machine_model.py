@@ -116,6 +116,7 @@ ZEN3_AVX2 = MachineModel(
     masked=13.0,
     shuffle=1.5,
     l2_panel=0.016,
+    l2_words=0.016,
     l3_panel=0.45,
     strided_panel=0.11,
     l3_strided=1.0,

@@ -13,17 +13,16 @@ of the buffer are to that row then.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import reduce
-from operator import mul
+from math import prod
 from typing import TypeAlias, cast
 
 from xdsl.dialects.arith import ConstantOp
-from xdsl.dialects.builtin import IndexType, IntegerAttr, NoneAttr
+from xdsl.dialects.builtin import IndexType, IntegerAttr
 from xdsl.ir import SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from ...dialects import loops
-from ...dialects.int_expr import ONE, ZERO, IntExpr
+from ...dialects.int_expr import ONE
 from ...dialects.nesting import ancestors
 from ...dialects.quotients import join_remainders
 from ...dialects.sym import Values, exprs_of
@@ -36,17 +35,13 @@ def flatten_rows(func: loops.FuncOp) -> None:
     """Let accesses of a dense parameter be to one row, if lanes run over the ends of its rows."""
     for param in func.params:
         accesses = [use.operation for use in param.uses]
-        if not _is_dense(param) or not any(map(_runs_over_rows, accesses)):
+        type_ = param.type
+        if not isinstance(type_, BufferType) or not type_.is_dense or type_.rank < 2:
+            continue
+        if not any(map(_runs_over_rows, accesses)):
             continue
         if all(isinstance(op, loops.LoadOp | loops.StoreOp) for op in accesses):
             _flatten(func, param, cast("list[Access]", accesses))
-
-
-def _is_dense(param: SSAValue) -> bool:
-    type_ = param.type
-    if not isinstance(type_, BufferType) or type_.rank < 2:
-        return False
-    return isinstance(type_.strides, NoneAttr) and type_.offset.data == ZERO
 
 
 def _runs_over_rows(op: object) -> bool:
@@ -71,9 +66,8 @@ def _vectorized_around(op: Access) -> Iterator[loops.ForOp]:
 
 def _flatten(func: loops.FuncOp, param: SSAValue, accesses: list[Access]) -> None:
     type_ = cast(BufferType, param.type)
-    size = reduce(mul, type_.dims, IntExpr.of(1))
     start = ConstantOp(IntegerAttr(0, IndexType()))
-    row = BufferType.of([size], type_.element_type, scope=type_.scope.data)
+    row = BufferType.of([prod(type_.dims, start=ONE)], type_.element_type, scope=type_.scope.data)
     view = loops.ViewOp(param, start.result, row)
     for op in accesses:
         place = [join_remainders(type_.linear_index(list(exprs_of(op.indices))))]

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import gc
 import pickle
+import sys
 import weakref
 
 import numpy as np
 import pytest
 
 import xrelax
+from xrelax.runtime import memory
 from xrelax.runtime.device import Device, cpu, device
 from xrelax.runtime.dtype import DTYPES, bfloat16_to_float32, to_bfloat16
 from xrelax.runtime.memory import ALIGNMENT, HUGE_PAGE, ArenaPool, Storage, use_huge_pages
@@ -236,6 +238,19 @@ def test_memory_on_huge_pages_keeps_its_values(nbytes, filled):
     np.testing.assert_array_equal(values, np.arange(nbytes // 8))
     storage = Storage(nbytes)
     use_huge_pages(storage.address, nbytes, filled=filled)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="Linux has madvise")
+def test_arenas_move_to_huge_pages(monkeypatch):
+    asked = []
+    monkeypatch.setattr(memory, "_advise", lambda: lambda *args: asked.append(args[2]) or 0)
+    pool = ArenaPool()
+    pool.give(pool.take(HUGE_PAGE // 2))
+    assert not asked
+    pool.take(5 * HUGE_PAGE)
+    assert asked == [memory._HUGE_PAGES, memory._COLLAPSE]
+    Storage(5 * HUGE_PAGE)
+    assert asked[2:] == [memory._HUGE_PAGES]
 
 
 def test_memory_of_files_stays_as_it_is(tmp_path):
