@@ -7,10 +7,6 @@ other expressions. Construction canonicalizes, so equal values compare equal: ``
 MLIR's ``AffineExpr``; unlike the latter, products of symbols are allowed.
 """
 
-from .atoms import COMPOUND_OPS as COMPOUND_OPS
-from .atoms import Atom as Atom
-from .atoms import Compound as Compound
-from .atoms import Monomial as Monomial
 from .parts import outermost as outermost
 from .simplification import choices_in as choices_in
 from .simplification import floordiv as floordiv
@@ -19,10 +15,14 @@ from .simplification import is_divisor as is_divisor
 from .simplification import maximum as maximum
 from .simplification import minimum as minimum
 from .simplification import split_quotient as split_quotient
+from .terms import COMPOUND_OPS as COMPOUND_OPS
 from .terms import ONE as ONE
 from .terms import ZERO as ZERO
+from .terms import Atom as Atom
+from .terms import Compound as Compound
 from .terms import IntExpr as IntExpr
 from .terms import IntLike as IntLike
+from .terms import Monomial as Monomial
 from .terms import arg as arg
 from .terms import compound as compound
 from .terms import sym as sym

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from .atoms import Compound
-from .terms import IntExpr
+from .terms import Compound, IntExpr
 
 
 def outermost(expr: IntExpr) -> tuple[str, IntExpr, IntExpr] | None:

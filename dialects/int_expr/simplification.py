@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import gcd
 
-from .atoms import Compound, Monomial
-from .terms import COMPOUNDS, ONE, ZERO, IntExpr, IntLike, compound
+from .terms import COMPOUNDS, ONE, ZERO, Compound, IntExpr, IntLike, Monomial, compound
 
 
 def floordiv(lhs: IntExpr, rhs: IntExpr) -> IntExpr:

@@ -1,4 +1,4 @@
-"""Canonical polynomials over atoms."""
+"""Canonical polynomials over atoms, with floordiv, mod, min and max as compound atoms."""
 
 from __future__ import annotations
 
@@ -7,10 +7,74 @@ from functools import lru_cache
 from operator import index, is_
 from typing import TypeAlias
 
-from .atoms import ATOMS, EVALUATE, Atom, Compound, Monomial, atom_key, term_key
 from .text import Arg, Sym, render
 
 IntLike: TypeAlias = "IntExpr | Atom | int"
+
+
+_EVALUATE: dict[str, Callable[[int, int], int]] = {
+    "floordiv": lambda a, b: a // b,
+    "mod": lambda a, b: a % b,
+    "min": min,
+    "max": max,
+}
+COMPOUND_OPS = tuple(_EVALUATE)
+
+
+class Compound:
+    """A ``floordiv``, ``mod``, ``min`` or ``max`` that does not simplify further."""
+
+    __slots__ = ("_hash", "lhs", "op", "rhs")
+    __match_args__ = ("op", "lhs", "rhs")
+
+    def __init__(self, op: str, lhs: IntExpr, rhs: IntExpr):
+        self.op, self.lhs, self.rhs = op, lhs, rhs
+        self._hash = hash((op, lhs, rhs))
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        if not isinstance(other, Compound):
+            return NotImplemented
+        return (self.op, self.lhs, self.rhs) == (other.op, other.lhs, other.rhs)
+
+    def __repr__(self) -> str:
+        return f"Compound({self.op!r}, {self.lhs!r}, {self.rhs!r})"
+
+
+Atom: TypeAlias = Sym | Arg | Compound
+_ATOMS = (Sym, Arg, Compound)
+
+
+Monomial: TypeAlias = tuple[Atom, ...]
+
+
+def _atom_key(atom: Atom) -> tuple[int, int, str]:
+    match atom:
+        case Arg(index):
+            return (0, index, "")
+        case Sym(name):
+            return (1, 0, name)
+        case Compound():
+            return (2, 0, _text(atom))
+
+
+@lru_cache(maxsize=1 << 14)
+def _text(atom: Compound) -> str:
+    """The text of a compound, by which terms are sorted; cached, as rendering is slow."""
+    return str(IntExpr.of(atom))
+
+
+@lru_cache(maxsize=1 << 14)
+def _monomial_key(monomial: Monomial) -> tuple[bool, tuple[tuple[int, int, str], ...]]:
+    return (not monomial, tuple(_atom_key(a) for a in monomial))
+
+
+def _term_key(term: tuple[Monomial, int]) -> tuple[bool, tuple[tuple[int, int, str], ...]]:
+    return _monomial_key(term[0])
 
 
 class IntExpr:
@@ -48,7 +112,7 @@ class IntExpr:
         """The expression of an int, an atom, or an expression; raises TypeError otherwise."""
         if isinstance(value, IntExpr):
             return value
-        if isinstance(value, ATOMS):
+        if isinstance(value, _ATOMS):
             return _expression((((value,), 1),))
         return _number(value if type(value) is int else int(index(value)))
 
@@ -57,7 +121,7 @@ class IntExpr:
         """The sum of products with these coefficients; the atoms of each product are sorted."""
         kept = [(m, c) for m, c in terms.items() if c]
         if len(kept) > 1:
-            kept.sort(key=term_key)
+            kept.sort(key=_term_key)
         return _expression(tuple(kept))
 
     @property
@@ -172,7 +236,7 @@ class IntExpr:
             for atom in monomial:
                 if isinstance(atom, Compound):
                     lhs, rhs = atom.lhs.evaluate(value_of), atom.rhs.evaluate(value_of)
-                    product = product * EVALUATE[atom.op](lhs, rhs)
+                    product = product * _EVALUATE[atom.op](lhs, rhs)
                 else:
                     product = product * value_of(atom)
             total = total + product
@@ -262,7 +326,7 @@ def _product(lhs: IntExpr, rhs: IntExpr) -> IntExpr:
         for m1, c1 in rhs.terms:
             m = m0 + m1
             if m0 and m1:
-                m = tuple(sorted(m, key=atom_key))
+                m = tuple(sorted(m, key=_atom_key))
             terms[m] = terms.get(m, 0) + c0 * c1
     return IntExpr.from_terms(terms)
 

@@ -80,7 +80,7 @@ def render(
     for monomial, coefficient in expr.terms:
         magnitude = abs(coefficient)
         is_factor = len(monomial) > 1 or magnitude != 1 or coefficient < 0
-        factors = [render_atom(a, name_of, spelling, is_factor) for a in monomial]
+        factors = [_render_atom(a, name_of, spelling, is_factor) for a in monomial]
         if magnitude != 1 or not factors:
             factors.append(str(magnitude))
         product = " * ".join(factors)
@@ -89,13 +89,9 @@ def render(
     return text
 
 
-def render_atom(
-    atom: Any,
-    name_of: Callable[[Sym | Arg], str] = _default_name,
-    spelling: Mapping[str, str] = IR_SPELLING,
-    is_factor: bool = False,
+def _render_atom(
+    atom: Any, name_of: Callable[[Sym | Arg], str], spelling: Mapping[str, str], is_factor: bool
 ) -> str:
-    """Render an atom, which stands alone unless it is a factor."""
     if isinstance(atom, Sym | Arg):
         return name_of(atom)
     lhs, rhs = render(atom.lhs, name_of, spelling), render(atom.rhs, name_of, spelling)
