@@ -222,14 +222,16 @@ def test_the_steps_of_a_short_request_among_long_ones(tiny_model, length, count)
             if piece.reason:
                 ends.put((batcher.steps, piece.tokens, batcher.count))
 
-        calls = iter(range(10**6))
+        calls, are_there = iter(range(10**6)), threading.Event()
 
         def deliver(piece):
             if next(calls) == 0:  # the first token of all, while the others are computed
+                are_there.wait(60)
                 submit()
 
         for seed in range(others):
             batcher.submit(Request(drawn(200 + seed, seed), 26), deliver)
+        are_there.set()
         begin, (last, tokens, left) = begins.get(timeout=60), ends.get(timeout=60)
     assert left > others // 4  # that are not ended
     assert tokens == count
