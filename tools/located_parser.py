@@ -82,7 +82,8 @@ class LocatedParser(Parser):
             name = unknown[1]
             at_position = self._input.content.rfind(name, 0, self.pos)
             end_position = at_position + len(name)
-            msg = f"'{name}' is not registered{suggestion(name, self._names_beside(name))}"
+            beside = self._names_beside(name, msg.startswith("Operation"))
+            msg = f"'{name}' is not registered{suggestion(name, beside)}"
         elif msg.startswith("values used but not defined") and self.forward_ssa_references:
             lost = min(self.forward_ssa_references, key=self._first_uses.__getitem__)
             at_position = self._first_uses[lost]
@@ -90,13 +91,14 @@ class LocatedParser(Parser):
             msg = f"value '%{lost}' is used but not defined"
         super().raise_error(msg, at_position, end_position)
 
-    def _names_beside(self, name: str) -> list[str]:
-        """The operations and attributes of the dialect of a name; the dialects, if none has it."""
+    def _names_beside(self, name: str, is_operation: bool) -> list[str]:
+        """The operations of the dialect of a name, or its attributes; if none has it, dialects."""
         dialect = self.ctx.get_optional_dialect(name.partition(".")[0])
         if dialect is None:
             rest = name.partition(".")[2]
             return [f"{known}.{rest}" for known in self.ctx.registered_dialect_names]
-        return [item.name for item in (*dialect.operations, *dialect.attributes)]
+        items = dialect.operations if is_operation else dialect.attributes
+        return [item.name for item in items]
 
     def parse_operation(self) -> Operation:
         start = self.pos

@@ -9,12 +9,14 @@
     %1 = relax.permute_dims %w {axes = array<i64: 2, 3, 1, 0>} : …
     relax.nn.conv2d %x, %1 {kernel_layout = "HWIO"} : …
 
-The permutation runs once: `fold-constant` folds it, or for large weights, it runs on load.
+Depthwise convolutions of planes read theirs as ``OIHW``. The permutation runs once: `fold-constant`
+folds it, or for large weights, it runs on load.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -25,11 +27,13 @@ from xdsl.pattern_rewriter import PatternRewriter, PatternRewriteWalker, Rewrite
 from ...dialects.relax.operators.convolution import ForwardConvolutionOp
 from ...dialects.relax.operators.layouts import has_plain_layouts
 from ...dialects.relax.operators.manipulation import PermuteDimsOp
+from ...dialects.relax.operators.windows import in_order
+from .graph_builder import dims_of
 from .known_values import is_computed_from_constants
 
 
 class PackWeight(RewritePattern):
-    """Permute a weight to spatial dims, input channels, output channels."""
+    """Permute a weight, as a rule to spatial dims, input channels, output channels."""
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
         if not isinstance(op, ForwardConvolutionOp) or not is_computed_from_constants(op.weight):
@@ -37,7 +41,7 @@ class PackWeight(RewritePattern):
         if not has_plain_layouts(op):
             return
         attributes = op.attribute_values()
-        layout, wanted = attributes["kernel_layout"], f"{op.SPATIAL}IO"
+        layout, wanted = attributes["kernel_layout"], _kernel_layout(op, attributes)
         if layout == wanted:
             return
         axes = [layout.index(letter) for letter in wanted]
@@ -47,6 +51,18 @@ class PackWeight(RewritePattern):
         convolution.location = packed.location = op.location
         rewriter.insert(packed)  # a replacement would have the name of the result
         rewriter.replace(op, convolution)
+
+
+def _kernel_layout(op: ForwardConvolutionOp, attributes: dict[str, Any]) -> str:
+    """The layout that the kernel of a convolution reads its weight in."""
+    layout, kernel, _ = op.layouts(attributes)
+    dims, sizes = dims_of(op.data), dims_of(op.weight)
+    if dims is not None and sizes is not None:
+        data = in_order(dims, layout, f"NC{op.SPATIAL}")
+        weight = in_order(sizes, kernel, f"OI{op.SPATIAL}")
+        if op.filters_planes(data, weight, attributes):
+            return f"OI{op.SPATIAL}"
+    return f"{op.SPATIAL}IO"
 
 
 @dataclass(frozen=True)

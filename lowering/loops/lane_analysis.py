@@ -21,6 +21,7 @@ from ..analysis.reductions import Reduction, accumulations, is_reordered
 from ..analysis.strides import lane_step
 from ..scope import Scope, index_constant, is_inside
 from .copy_ops import bounds_of
+from .shuffled_load import MOST_VECTORS
 
 ELEMENTWISE = (
     arith.AddfOp,
@@ -71,8 +72,8 @@ class LaneAnalysis:
     """The analysis of a loop's iterations as lanes of vectors.
 
     `lane` is the loop variable in expressions, `varying` holds the values that vary between lanes,
-    and `has_gather` is whether an access is not contiguous, which may cost one scalar access per
-    lane. `bits` is the width of the widest element in memory that varies between lanes,
+    and `has_gather` is whether an access is neither contiguous nor near, which may cost one scalar
+    access per lane. `bits` is the width of the widest element in memory that varies between lanes,
     `is_masked_in_memory` whether the target has masked accesses for all of them.
     """
 
@@ -163,11 +164,18 @@ class LaneAnalysis:
             return False
         if any(self._differs(i) for i in indices):
             self.varying.add(op.result)
-            self.has_gather = self.has_gather or not contiguous
+            together = contiguous or self._is_near(op, indices)
+            self.has_gather = self.has_gather or not together
             users = [use.operation for use in op.result.uses]
             self._note_element(op.result.type, all(isinstance(u, loops.StoreOp) for u in users))
-            return contiguous or not masked
+            return together or not masked
         return True
+
+    def _is_near(self, op: loops.LoadOp, indices: Sequence[IntExpr]) -> bool:
+        """Whether lanes are elements of a few vectors, which can be loaded under masks."""
+        step = lane_step(cast(BufferType, op.buffer.type), indices, self.lane)
+        is_masked = self.isa.masks(8 * byte_width(op.result.type))
+        return is_masked and step is not None and 0 < abs(step.constant or 0) <= MOST_VECTORS
 
     def _allows_store(self, op: loops.StoreOp, masked: bool) -> bool:
         self.stored.add(op.buffer)

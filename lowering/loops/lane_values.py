@@ -23,6 +23,7 @@ from ...dialects.int_expr import ZERO, IntExpr
 from ..scope import Scope
 from .copy_ops import Copier, below_zero
 from .lane_analysis import LaneAnalysis
+from .shuffled_load import shuffle
 
 
 @lru_cache(maxsize=1 << 8)
@@ -127,6 +128,12 @@ class LaneValues(Copier):
     def both(self, lhs: SSAValue | None, rhs: SSAValue) -> SSAValue:
         """The conjunction of two masks; `None` means all lanes."""
         return rhs if lhs is None else self.emit(arith.AndIOp(lhs, rhs))
+
+    def spread(self, mask: SSAValue, places: Sequence[int], width: int) -> SSAValue:
+        """The mask of `width` elements whose lanes are at `places`; other elements are off."""
+        off = self.splat(self.emit(ConstantOp(IntegerAttr(0, i1))))
+        order = [places.index(p) if p in places else self.width for p in range(width)]
+        return shuffle(mask, off, order, _vector_type(i1, width), self.scope)
 
     def first_lanes(self, expr: IntExpr) -> IntExpr | None:
         """The number of first lanes in which an expression is below 0, if it grows by lanes."""

@@ -13,6 +13,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 
 from ...dialects import loops
 from ...dialects.bounds import is_non_negative
+from ...dialects.dtypes import byte_width
 from ...dialects.int_expr import ONE, ZERO, IntExpr, minimum
 from ...dialects.sym import exprs_of
 from ...dialects.tir.types import BufferType
@@ -88,19 +89,30 @@ class VectorCopier(LaneValues):
     ) -> SSAValue:
         """Load lanes that are not contiguous: shuffled vectors, or single elements."""
         values = self.scope.values.list
-        places = [self.at(indices, lane) for lane in range(self._lanes_on())]
+        places = [self.at(indices, lane) for lane in range(self.width)]
         offsets = lane_offsets(cast(BufferType, op.buffer.type), places)
-        if offsets is not None and is_near(offsets) and self.active is None:
+        if offsets is not None and is_near(offsets) and self._masks_apart(op, offsets):
             *outer, first = places[0]
 
             def load(offset: int, count: int) -> SSAValue:
-                part = VectorType(op.result.type, [count])
-                return self.emit(loops.LoadOp(buffer, [*outer, first + offset], values, part))
+                part, mask = VectorType(op.result.type, [count]), None
+                if self.mask is not None:
+                    mask = self.spread(self.mask, [o - offset for o in offsets], count)
+                return self.emit(loops.LoadOp(buffer, [*outer, first + offset], values, part, mask))
 
-            span = self._span(op, places[0], offsets)
+            is_whole = self.mask is None
+            span = self._span(op, places[0], offsets) if is_whole else (min(offsets), max(offsets))
             return shuffled_load(load, offsets, span, type_, self.scope)
+        places = places[: self._lanes_on()]
         parts = [self.emit(loops.LoadOp(buffer, place, values, op.result.type)) for place in places]
         return self.build_vector(parts, type_)
+
+    def _masks_apart(self, op: loops.LoadOp, offsets: Sequence[int]) -> bool:
+        """Whether only active lanes are loaded if vectors that hold all of them are."""
+        if self.mask is None:
+            return True
+        isa = self.analysis.isa
+        return isa.masks(8 * byte_width(op.result.type)) and len({*offsets}) == len(offsets)
 
     def _span(
         self, op: loops.LoadOp, place: Sequence[IntExpr], offsets: Sequence[int]

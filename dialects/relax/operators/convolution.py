@@ -1,7 +1,8 @@
 """Convolutions of one to three spatial dims, and the base of transposed convolutions.
 
 For all layouts, the sum runs over contiguous channels: ``P[n, h, w, i] * W[h, w, i, o]`` into
-``Y[n, h, w, o]``, between blocks that pad, pack and unpack if layouts differ.
+``Y[n, h, w, o]``, between blocks that pad, pack and unpack if layouts differ. Only depthwise
+convolutions of planes stay there, see `filters_planes`.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 from xdsl.ir import Attribute
 from xdsl.irdl import operand_def
 
-from ...int_expr import IntExpr
+from ...int_expr import ONE, IntExpr
 from ..types import TensorType, shape_text
 from .base import OperatorOp
 from .conversion import accumulator, product_element, rounded, wide
@@ -36,6 +37,9 @@ from .windows import (
     windows_of,
     without_same_layout,
 )
+
+SHORTEST_ROW = 8
+"""The fewest results in a row along which a depthwise convolution's vectors run."""
 
 
 class ConvolutionOp(OperatorOp, ABC):
@@ -254,11 +258,63 @@ def convolve(
     return te.compute((*shape, channels), joined, name="conv_groups")
 
 
+def filtered(
+    te: TensorLanguage,
+    data: Any,
+    weight: Any,
+    windows: Sequence[Window],
+    counts: Sequence[IntExpr],
+    multiply: Callable[[Any, Any], Any],
+) -> Any:
+    """The depthwise convolution of padded ``NC…`` data and ``OI…`` weight, a plane at a time."""
+    sizes = [te.reduce_axis((0, s), f"r{d}") for d, s in enumerate(weight.shape[2:])]
+
+    def element(n: Any, channel: Any, *at: Any) -> Any:
+        reads = [a * w.stride + r * w.dilation for a, w, r in zip(at, windows, sizes, strict=True)]
+        return te.sum(multiply(data(n, channel, *reads), weight(channel, 0, *sizes)), axis=sizes)
+
+    shape = (data.shape[0], weight.shape[0], *te.tensor.shape_of(counts))
+    return te.compute(shape, element, name="conv_sum")
+
+
 class ForwardConvolutionOp(DirectConvolutionOp, ABC):
     """A convolution (cross-correlation) with strides, padding, dilation and groups."""
 
     MATMUL: ClassVar[type[MatrixProductOp]] = MatmulOp
     """The operator that a window of one element makes of it."""
+
+    @classmethod
+    def filters_planes(
+        cls, data: Sequence[IntExpr], weight: Sequence[IntExpr], attributes: dict[str, Any]
+    ) -> bool:
+        """Whether each channel is filtered where it is, for ``NC…`` data and ``OI…`` weight.
+
+        Copies of depthwise data with channels last cost more than the sums. A kernel's vectors then
+        run along rows, and its tiles along another dim, both of known sizes.
+        """
+        layout, _, out = cls.layouts(attributes)
+        counts, channels = cls.geometry(data, weight, attributes)
+        is_depthwise = weight[1] == ONE and channels == IntExpr.of(attributes["groups"])
+        sizes = [count.constant or 0 for count in counts]
+        is_tiled = len(sizes) > 1 and min(sizes) > 1 and sizes[-1] >= SHORTEST_ROW
+        return layout == out == f"NC{cls.SPATIAL}" and is_depthwise and is_tiled
+
+    @classmethod
+    def compute(cls, te: TensorLanguage, tensors: Sequence[Any], attributes: dict[str, Any]) -> Any:
+        (data, weight), (layout, kernel, _) = tensors, cls.layouts(attributes)
+        dims = expressions(te, data, layout, f"NC{cls.SPATIAL}")
+        sizes = expressions(te, weight, kernel, f"OI{cls.SPATIAL}")
+        if not cls.filters_planes(dims, sizes, attributes):
+            return super().compute(te, tensors, attributes)
+        own, others = (cls.operand_dtype(t.dtype, attributes) for t in tensors)
+        counts, _ = cls.geometry(dims, sizes, attributes)
+        windows = cls.windows(sizes[2:], attributes)
+        around, moved = padded(te, data, layout, layout, windows, counts, own)
+        weight = arranged(te, weight, kernel, f"OI{cls.SPATIAL}", others, "T_pack")
+        dtype = accumulator(data.dtype, attributes["out_dtype"])
+        multiply = partial(cls.multiply, te, dtype=dtype)
+        product = filtered(te, around, weight, moved, counts, multiply)
+        return rounded(te, product, attributes["out_dtype"] or data.dtype)
 
     @classmethod
     def data_channels(cls, weight: Sequence[IntExpr], attributes: dict[str, Any]) -> IntExpr:

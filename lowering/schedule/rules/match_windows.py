@@ -1,20 +1,20 @@
-"""Match reductions over sliding windows in which results and operands are contiguous.
+"""Match reductions over sliding windows whose results are contiguous along an axis, the lanes.
 
 ::
 
-    Y[h, w, c] += X[h + r, w + s, c] * W[r, s, c]
+    Y[h, w, c] += X[h + r, w + s, c] * W[r, s, c]           channels last
+    Y[c, h, w] += X[c, h * 2 + r, w * 2 + s] * W[c, r, s]   planes
 
-The lanes are `c`, windows of a row move along `w`, the column, and a row of a window is along `s`,
-the tap. Depthwise convolutions and pools are such reductions if channels come last.
+Depthwise convolutions and pools are such reductions. With channels last the lanes are `c`, windows
+of a row move along `w`, the column, and a row of a window is along `s`, the tap. In planes the
+lanes are `w`, along which strided windows are a few elements apart and a weight is the same,
+windows move along `h`, the column, and the tap is `r`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-
-from xdsl.ir import SSAValue
 
 from ....dialects import tir
 from ....dialects.int_expr import ONE
@@ -32,10 +32,16 @@ MOST_TAPS = 16
 NEAR = 8
 """Windows within this distance in a row are to share elements."""
 
+WIDEST_STEP = 4
+"""The most elements between the data of lanes: more of them are loaded one by one."""
+
 
 @dataclass(frozen=True)
 class SlidingWindows:
-    """A reduction over windows; `contraction.n` is the axis of its lanes."""
+    """A reduction over windows; `contraction.n` is the axis of its lanes.
+
+    The left operands of the contraction are the same in all lanes.
+    """
 
     contraction: Contraction
     column: int
@@ -64,17 +70,21 @@ class SlidingWindows:
 
     def moves(self, axis: int) -> bool:
         """Whether windows move over their data along a spatial axis."""
-        strides, axes = self.contraction.strides, self.contraction.block.axis_vars
-        return any(
-            set(strides.dims_moved(load, axes[axis])) & set(strides.dims_moved(load, axes[k]))
-            for load in self.contraction.rhs
-            for k in self.contraction.k
-        )
+        return any(_share_dim(self.contraction, axis, k) for k in self.contraction.k)
 
     @cached_property
     def operands(self) -> int:
         """The number of loaded operands."""
-        return len(self.contraction.rhs)
+        return len(self.contraction.rhs) + len(self.contraction.lhs)
+
+
+def _share_dim(contraction: Contraction, first: int, second: int) -> bool:
+    """Whether two axes move the same dim of the data, as windows and their elements do."""
+    strides, axes = contraction.strides, contraction.block.axis_vars
+    return any(
+        set(strides.dims_moved(load, axes[first])) & set(strides.dims_moved(load, axes[second]))
+        for load in contraction.rhs
+    )
 
 
 def size_of(contraction: Contraction, axis: int) -> int:
@@ -93,22 +103,20 @@ def windows_of(block: tir.BlockOp) -> SlidingWindows | None:
         return None
     strides = Strides(block, bound=False)
     (store,) = strides.stores
-    loads = tuple(op for op in strides.loads if op.buffer is not store.buffer)
+    loads = [op for op in strides.loads if op.buffer is not store.buffer]
     if not is_apart(block, store, loads):
         return None
     kinds = block.axis_kinds
     spatial, reduce = ([a for a in loops if kinds[a] == k] for k in ("spatial", "reduce"))
     if len(spatial) + len(reduce) < len(loops):
         return None
-    lanes = [a for a in spatial if _is_contiguous(strides, loads, block.axis_vars[a])]
-    if not lanes:
-        return None
-    contraction = Contraction(block, loops, store, lanes[-1], (), loads, ())
     found = [
         SlidingWindows(contraction, column, tap)
+        for lanes in spatial
+        if (contraction := _along_lanes(block, loops, strides, lanes)) is not None
         for column in spatial
         for tap in reduce
-        if column != lanes[-1] and _is_fixed(contraction, column, tap)
+        if column != lanes and _is_fixed(contraction, column, tap)
         if _overlaps(contraction, column, tap)
     ]
     return found[-1] if found else None
@@ -126,10 +134,20 @@ def _accumulates(block: tir.BlockOp) -> bool:
     return len(updates) == 1 and isinstance(updates[0].store.value.owner, Accumulation)
 
 
-def _is_contiguous(strides: Strides, loads: Sequence[tir.LoadOp], axis: SSAValue) -> bool:
-    """Whether the result and all operands are contiguous along an axis."""
-    steps = [*strides.store_steps(axis), *(strides.step(op, axis) for op in loads)]
-    return all(step == ONE for step in steps)
+def _along_lanes(
+    block: tir.BlockOp, loops: dict[int, tir.ForOp], strides: Strides, lanes: int
+) -> Contraction | None:
+    """The reduction with an axis as its lanes: vectors of results, and of operands that vary."""
+    (store,), axis = strides.stores, block.axis_vars[lanes]
+    loads = [op for op in strides.loads if op.buffer is not store.buffer]
+    steps = [strides.step(op, axis) for op in loads]
+    sizes = [-1 if step is None or step.constant is None else step.constant for step in steps]
+    if strides.store_steps(axis) != [ONE] or not all(0 <= n <= WIDEST_STEP for n in sizes):
+        return None
+    varying, uniform = (
+        tuple(op for op, n in zip(loads, sizes, strict=True) if bool(n) is v) for v in (True, False)
+    )
+    return Contraction(block, loops, store, lanes, (), varying, uniform)
 
 
 def _is_fixed(contraction: Contraction, *axes: int) -> bool:
@@ -139,7 +157,15 @@ def _is_fixed(contraction: Contraction, *axes: int) -> bool:
 
 
 def _overlaps(contraction: Contraction, column: int, tap: int) -> bool:
-    """Whether windows that are next to each other in a row may share elements."""
+    """Whether windows that are next to each other in a row may share elements.
+
+    Operands that are the same in all lanes are those of windows of one plane, not of a matmul.
+    """
+    kinds = contraction.block.axis_kinds
+    spatial = [axis for axis, kind in enumerate(kinds) if kind == "spatial"]
+    moved = (any(_share_dim(contraction, axis, k) for axis in spatial) for k in contraction.k)
+    if contraction.lhs and not all(moved):
+        return False
     strides, axes, taps = (
         contraction.strides,
         contraction.block.axis_vars,

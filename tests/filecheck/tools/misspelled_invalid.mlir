@@ -35,3 +35,10 @@ relax.func @value(%x: !relax.tensor<[4], f32>) -> !relax.tensor<[4], f32> {
   %sum0 = relax.add %x, %x : !relax.tensor<[4], f32>, !relax.tensor<[4], f32> -> !relax.tensor<[4], f32>
   relax.return %sum : !relax.tensor<[4], f32>
 }
+
+// -----
+
+// An operation is no type.
+
+// CHECK: 'relax.call_tir' is not registered{{$}}
+relax.func @f(%x: !relax.call_tir<i32>) {}

@@ -1,4 +1,4 @@
-"""Depthwise convolutions and pools, channels last, of symbolic sizes and all dtypes."""
+"""Depthwise convolutions and pools, with channels last and in planes, of all dtypes."""
 
 import re
 
@@ -11,6 +11,7 @@ from xrelax.dialects.relax.operators.pooling import AvgPool2dOp, MaxPool2dOp
 from xrelax.inspection import stage_text
 from xrelax.script import from_source
 
+ZEN = "llvm -mcpu=znver4 -mtriple=x86_64-linux-gnu"
 LAYOUTS = {"data_layout": "NHWC", "kernel_layout": "OIHW", "out_layout": "NHWC"}
 IMAGES = ((1, 14, 14), (2, 7, 9), (1, 1, 15), (3, 23, 8))
 TOLERANCE = {"float16": 2e-2, "float32": 1e-5, "float64": 1e-12, "int8": 0, "int32": 0}
@@ -29,12 +30,13 @@ def draw(shape, dtype):
     return rng.integers(-3, 4, shape).astype(dtype)
 
 
-def convolution(dims, channels, kernel, options, dtype):
-    kind = f'"{dtype}"'
+def convolution(dims, last, kernel, options, dtype, channels=None):
+    """A depthwise convolution; channels are the last dim of the data unless they are given."""
+    kind, channels = f'"{dtype}"', last if channels is None else channels
     return from_source(f"""
 @R.function
 def main(
-    x: R.Tensor(({dims}, {channels}), {kind}), w: R.Tensor(({channels}, 1, {kernel}), {kind}),
+    x: R.Tensor(({dims}, {last}), {kind}), w: R.Tensor(({channels}, 1, {kernel}), {kind}),
 ):
     return R.nn.conv2d(x, w, {arguments(options)})
 """)
@@ -75,6 +77,72 @@ def test_convolutions(dims, channels, kernel, stride, padding, dilation, dtype):
         compare(run(x, w).numpy(), wanted, dtype)
 
 
+@pytest.mark.sampled
+@pytest.mark.parametrize("target", ["llvm", "llvm -mcpu=haswell", "llvm -mcpu=x86-64"])
+@pytest.mark.parametrize("dtype", list(TOLERANCE))
+@pytest.mark.parametrize("dims", ["2, 5, 14, 15", "1, 1, 23, 40", "1, 3, 9, 33"])
+@pytest.mark.parametrize(
+    ("kernel", "stride", "padding", "dilation"),
+    [
+        ((3, 3), 1, (1, 1, 1, 1), 1),
+        ((5, 5), 2, (2, 2, 2, 2), 1),
+        ((3, 2), 1, (0, 1, 2, 1), 2),
+        ((1, 7), 3, (0, 3, 0, 3), 1),
+        ((3, 3), 4, (5, 5, 5, 5), 1),
+    ],
+)
+def test_planes(dims, kernel, stride, padding, dilation, dtype, target):
+    shape = tuple(map(int, dims.split(", ")))
+    batch, channels, *image = shape
+    options = options_of(stride, padding, dilation) | {"groups": channels}
+    x, w = draw(shape, dtype), draw((channels, 1, *kernel), dtype)
+    module = convolution(
+        f"{batch}, {channels}, {image[0]}",
+        image[1],
+        f"{kernel[0]}, {kernel[1]}",
+        options,
+        dtype,
+        channels,
+    )
+    defaults = {"data_layout": "NCHW", "kernel_layout": "OIHW", "out_layout": None}
+    wanted = Conv2dOp.reference([x, w], options | defaults | {"out_dtype": None})
+    compare(relax.build(module, target)["main"](x, w).numpy(), wanted, dtype)
+
+
+@pytest.mark.parametrize("operator", [MaxPool2dOp, AvgPool2dOp])
+@pytest.mark.parametrize("stride", [1, 2])
+def test_pools_of_planes(operator, stride):
+    options = options_of(stride, (1, 1, 1, 1), 1) | {"pool_size": [3, 3]}
+    name = operator.name.removeprefix("relax.")
+    module = from_source(f"""
+@R.function
+def main(x: R.Tensor((2, 3, 23, 37), "float32")):
+    return R.{name}(x, {arguments(options)})
+""")
+    defaults = {"ceil_mode": False, "count_include_pad": False, "divisor_override": None}
+    attributes = options | defaults | {"layout": "NCHW", "out_layout": "NCHW"}
+    x = draw((2, 3, 23, 37), "float32") - 4
+    compare(relax.build(module)(x).numpy(), operator.reference([x], attributes), "float32")
+
+
+def with_constant_weight(shape, w, options):
+    builder, given = relax.BlockBuilder(), relax.Var("x", relax.TensorType(shape, "float32"))
+    with builder.function("main", [given]):
+        found = builder.emit(relax.op.nn.conv2d(given, relax.const(w), **options))
+        builder.emit_func_output(found)
+    return builder.get()
+
+
+@pytest.mark.parametrize("stride", [1, 2])
+def test_planes_and_their_weights_are_not_permuted(stride):
+    options = options_of(stride, (1, 1, 1, 1), 1) | {"groups": 32}
+    module = with_constant_weight((1, 32, 28, 28), draw((32, 1, 3, 3), "float32"), options)
+    func = stage_text(module, "tir", ZEN)
+    blocks = {re.sub(r"_at\d+", "", name) for name in re.findall(r'block "(\w+)"', func)}
+    assert "[32, 1, 3, 3], f32>" in func
+    assert blocks == {"conv_sum_init", "conv_sum_update", "conv_sum_global"}
+
+
 @pytest.mark.parametrize("operator", [MaxPool2dOp, AvgPool2dOp])
 @pytest.mark.parametrize("channels", [16, 19])
 def test_pools(operator, channels):
@@ -106,12 +174,8 @@ def test_nothing_is_copied():
 def test_constant_weights_are_in_panels_of_lanes(channels):
     options = options_of(1, (1, 1, 1, 1), 1) | {"groups": channels} | LAYOUTS
     x, w = draw((1, 6, 7, channels), "float32"), draw((channels, 1, 3, 3), "float32")
-    builder, given = relax.BlockBuilder(), relax.Var("x", relax.TensorType(x.shape, "float32"))
-    with builder.function("main", [given]):
-        found = builder.emit(relax.op.nn.conv2d(given, relax.const(w), **options))
-        builder.emit_func_output(found)
-    module, target = builder.get(), "llvm -mcpu=znver4 -mtriple=x86_64-linux-gnu"
-    scheduled = stage_text(module, "tir", target)
+    module = with_constant_weight(x.shape, w, options)
+    scheduled = stage_text(module, "tir", ZEN)
     panels = f"<[{-(-channels // 16)}, 3, 3, 1, 16], f32>"
     assert (panels in scheduled) == (channels > 16)
     wanted = Conv2dOp.reference([x, w], options | {"out_dtype": None})
@@ -162,7 +226,7 @@ def test_constant_weights_that_are_read_twice(index, factor, in_panels):
     k = np.arange(40, dtype="int32")[::-1].copy()
     module = from_source(READ_TWICE.replace("INDEX", index).replace("FACTOR", factor))
     bound = relax.transform.BindParams("main", {"w": w})(module)
-    scheduled = stage_text(bound, "tir", "llvm -mcpu=znver4 -mtriple=x86_64-linux-gnu")
+    scheduled = stage_text(bound, "tir", ZEN)
     assert ("[3, 3, 3, 16], f32>" in scheduled) == in_panels
     products, gathered = relax.build(bound)["main"](x, k)
     windows = np.lib.stride_tricks.sliding_window_view(x, (3, 3), axis=(0, 1))

@@ -27,3 +27,22 @@ relax.func @stays(%x: !relax.tensor<[n, 1, 4], f32>, %w: !relax.tensor<[1, 1, 3]
   %1 = relax.nn.conv1d %0, %v {kernel_layout = "WIO"} : !relax.tensor<[n, 1, 2], f32>, !relax.tensor<[2, 1, 1], f32> -> !relax.tensor<[n, 1, 1], f32>
   relax.return %1 : !relax.tensor<[n, 1, 1], f32>
 }
+
+// -----
+
+// Kernels of depthwise convolutions of planes read `OIHW`; with channels last, and for short rows, they read `HWIO`.
+
+// CHECK-LABEL: @planes
+// CHECK:         relax.nn.conv2d %x, %w {groups = 2 : i64} :
+// CHECK:         %[[V:.*]] = relax.permute_dims %w {axes = array<i64: 2, 3, 1, 0>}
+// CHECK-NEXT:    relax.nn.conv2d %y, %[[V]] {groups = 2 : i64, data_layout = "NHWC", kernel_layout = "HWIO"}
+// CHECK:         %[[V:.*]] = relax.permute_dims %w {axes = array<i64: 2, 3, 1, 0>}
+// CHECK-NEXT:    relax.nn.conv2d %z, %[[V]] {groups = 2 : i64, kernel_layout = "HWIO"}
+relax.func @planes(%x: !relax.tensor<[n, 2, 9, 9], f32>, %y: !relax.tensor<[n, 9, 9, 2], f32>, %z: !relax.tensor<[n, 2, 9, 8], f32>) -> tuple<!relax.tensor<[n, 2, 8, 8], f32>, !relax.tensor<[n, 8, 8, 2], f32>, !relax.tensor<[n, 2, 8, 7], f32>> {
+  %w = relax.constant <float32, [2, 1, 2, 2], [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]> : !relax.tensor<[2, 1, 2, 2], f32>
+  %0 = relax.nn.conv2d %x, %w {groups = 2 : i64} : !relax.tensor<[n, 2, 9, 9], f32>, !relax.tensor<[2, 1, 2, 2], f32> -> !relax.tensor<[n, 2, 8, 8], f32>
+  %1 = relax.nn.conv2d %y, %w {groups = 2 : i64, data_layout = "NHWC"} : !relax.tensor<[n, 9, 9, 2], f32>, !relax.tensor<[2, 1, 2, 2], f32> -> !relax.tensor<[n, 8, 8, 2], f32>
+  %2 = relax.nn.conv2d %z, %w {groups = 2 : i64} : !relax.tensor<[n, 2, 9, 8], f32>, !relax.tensor<[2, 1, 2, 2], f32> -> !relax.tensor<[n, 2, 8, 7], f32>
+  %3 = relax.tuple(%0, %1, %2) : (!relax.tensor<[n, 2, 8, 8], f32>, !relax.tensor<[n, 8, 8, 2], f32>, !relax.tensor<[n, 2, 8, 7], f32>) -> tuple<!relax.tensor<[n, 2, 8, 8], f32>, !relax.tensor<[n, 8, 8, 2], f32>, !relax.tensor<[n, 2, 8, 7], f32>>
+  relax.return %3 : tuple<!relax.tensor<[n, 2, 8, 8], f32>, !relax.tensor<[n, 8, 8, 2], f32>, !relax.tensor<[n, 2, 8, 7], f32>>
+}

@@ -450,6 +450,49 @@ loops.func @interleaved(%X: !tir.buffer<[8], f32>, %Y: !tir.buffer<[4], f32>) no
 
 // -----
 
+// Under a condition, vectors of near lanes are loaded with masks of the elements of active lanes only. Lanes that are
+// further apart stay scalar.
+
+// CHECK-LABEL: loops.func @near_masked(
+// CHECK:         [[MASK:%.*]] = arith.xori %{{.*}}, %{{.*}} : vector<4xi1>
+// CHECK:         [[OFF:%.*]] = vector.broadcast %{{.*}} : i1 to vector<4xi1>
+// CHECK-NEXT:    [[LOW:%.*]] = vector.shuffle [[MASK]], [[OFF]] [0, 4, 1, 4] : vector<4xi1>, vector<4xi1>
+// CHECK-NEXT:    [[A:%.*]] = loops.load %X[-1] mask [[LOW]] : {{.*}} -> vector<4xf32>
+// CHECK:         [[HIGH:%.*]] = vector.shuffle [[MASK]], %{{.*}} [4, 2, 4, 3] : vector<4xi1>, vector<4xi1>
+// CHECK-NEXT:    [[B:%.*]] = loops.load %X[2] mask [[HIGH]] : {{.*}} -> vector<4xf32>
+// CHECK-NEXT:    vector.shuffle [[A]], [[B]] [0, 2, 5, 7] : vector<4xf32>, vector<4xf32>
+// CHECK:         loops.for %{{.*}} in (0, 4) {
+// CHECK:           scf.if
+// CHECK-NEXT:        loops.load %X[%{{.*}} * 5]
+loops.func @near_masked(%X: !tir.buffer<[16], f32>, %Y: !tir.buffer<[4], f32>, %k: index) noalias {
+  loops.for %j in (0, 4) vectorized {
+    %at = tir.apply %j * 2
+    %c = arith.cmpi sge, %at, %k : index
+    %x = scf.if %c -> (f32) {
+      %e = loops.load %X[%j * 2 - 1] : !tir.buffer<[16], f32> -> f32
+      scf.yield %e : f32
+    } else {
+      %zero = arith.constant 0.0 : f32
+      scf.yield %zero : f32
+    }
+    loops.store %x, %Y[%j] : !tir.buffer<[4], f32>, f32
+  }
+  loops.for %i in (0, 4) vectorized {
+    %at = tir.apply %i * 5
+    %c = arith.cmpi sge, %at, %k : index
+    %x = scf.if %c -> (f32) {
+      %e = loops.load %X[%i * 5] : !tir.buffer<[16], f32> -> f32
+      scf.yield %e : f32
+    } else {
+      %zero = arith.constant 0.0 : f32
+      scf.yield %zero : f32
+    }
+    loops.store %x, %Y[%i] : !tir.buffer<[4], f32>, f32
+  }
+}
+
+// -----
+
 // A condition that fails from some lane on is a mask of the first lanes, also if it takes steps.
 
 // CHECK-LABEL: loops.func @steps(

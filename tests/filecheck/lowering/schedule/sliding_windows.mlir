@@ -240,3 +240,81 @@ tir.prim_func @permuted(%X: !tir.buffer<[32, 34], f32>, %W: !tir.buffer<[3, 32],
     }
   }
 }
+
+// -----
+
+// Planes: vectors run along the rows, whose windows are two elements apart, and a tile has results of several rows.
+
+// CHECK-LABEL: tir.prim_func @planes
+// CHECK-NEXT:    tir.for %{{.*}} in (0, 4) {
+// CHECK-NEXT:      tir.for %{{.*}} in (0, 2) {
+// CHECK-NEXT:        tir.for %{{.*}} in (0, 2) {
+// CHECK-NEXT:          tir.alloc_buffer
+// CHECK-NEXT:          tir.for %{{.*}} in (0, 8) unrolled {
+// CHECK-NEXT:            tir.for %{{.*}} in (0, 8) vectorized {
+// CHECK-NEXT:              tir.block "Y_init"
+// CHECK:               tir.for %{{.*}} in (0, 3) {
+// CHECK-NEXT:            tir.for %{{.*}} in (0, 8) unrolled {
+// CHECK-NEXT:              tir.for %{{.*}} in (0, 3) unrolled {
+// CHECK-NEXT:                tir.for %{{.*}} in (0, 8) vectorized {
+// CHECK-NEXT:                  tir.block "Y_update"
+tir.prim_func @planes(%X: !tir.buffer<[4, 33, 33], f32>, %W: !tir.buffer<[4, 3, 3], f32>, %Y: !tir.buffer<[4, 16, 16], f32>) {
+  tir.for %c in (0, 4) {
+    tir.for %h in (0, 16) {
+      tir.for %w in (0, 16) {
+        tir.for %r in (0, 3) {
+          tir.for %s in (0, 3) {
+            tir.block "Y" (%vc: spatial (0, 4) = %c, %vh: spatial (0, 16) = %h, %vw: spatial (0, 16) = %w, %vr: reduce (0, 3) = %r, %vs: reduce (0, 3) = %s) reads (%X[%vc, %vh * 2 + %vr, %vw * 2 + %vs], %W[%vc, %vr, %vs]) writes (%Y[%vc, %vh, %vw]) {
+              tir.init {
+                %zero = arith.constant 0.0 : f32
+                tir.store %zero, %Y[%vc, %vh, %vw] : !tir.buffer<[4, 16, 16], f32>
+              }
+              %old = tir.load %Y[%vc, %vh, %vw] : !tir.buffer<[4, 16, 16], f32>
+              %x = tir.load %X[%vc, %vh * 2 + %vr, %vw * 2 + %vs] : !tir.buffer<[4, 33, 33], f32>
+              %y = tir.load %W[%vc, %vr, %vs] : !tir.buffer<[4, 3, 3], f32>
+              %product = arith.mulf %x, %y : f32
+              %new = arith.addf %old, %product : f32
+              tir.store %new, %Y[%vc, %vh, %vw] : !tir.buffer<[4, 16, 16], f32>
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+// -----
+
+// A sum over the channels too is a contraction, and stays for the rule of these.
+
+// CHECK-LABEL: tir.prim_func @contraction
+// CHECK-NEXT:    tir.for %h in (0, 16) {
+// CHECK-NEXT:      tir.for %w in (0, 16) {
+// CHECK-NEXT:        tir.for %c in (0, 4) {
+// CHECK-NEXT:          tir.for %r in (0, 3) {
+// CHECK-NEXT:            tir.for %s in (0, 3) {
+// CHECK-NEXT:              tir.block "Y"
+tir.prim_func @contraction(%X: !tir.buffer<[4, 18, 18], f32>, %W: !tir.buffer<[4, 3, 3], f32>, %Y: !tir.buffer<[16, 16], f32>) {
+  tir.for %h in (0, 16) {
+    tir.for %w in (0, 16) {
+      tir.for %c in (0, 4) {
+        tir.for %r in (0, 3) {
+          tir.for %s in (0, 3) {
+            tir.block "Y" (%vh: spatial (0, 16) = %h, %vw: spatial (0, 16) = %w, %vc: reduce (0, 4) = %c, %vr: reduce (0, 3) = %r, %vs: reduce (0, 3) = %s) reads (%X[%vc, %vh + %vr, %vw + %vs], %W[%vc, %vr, %vs]) writes (%Y[%vh, %vw]) {
+              tir.init {
+                %zero = arith.constant 0.0 : f32
+                tir.store %zero, %Y[%vh, %vw] : !tir.buffer<[16, 16], f32>
+              }
+              %old = tir.load %Y[%vh, %vw] : !tir.buffer<[16, 16], f32>
+              %x = tir.load %X[%vc, %vh + %vr, %vw + %vs] : !tir.buffer<[4, 18, 18], f32>
+              %y = tir.load %W[%vc, %vr, %vs] : !tir.buffer<[4, 3, 3], f32>
+              %product = arith.mulf %x, %y : f32
+              %new = arith.addf %old, %product : f32
+              tir.store %new, %Y[%vh, %vw] : !tir.buffer<[16, 16], f32>
+            }
+          }
+        }
+      }
+    }
+  }
+}
