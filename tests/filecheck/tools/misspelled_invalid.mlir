@@ -38,7 +38,7 @@ relax.func @value(%x: !relax.tensor<[4], f32>) -> !relax.tensor<[4], f32> {
 
 // -----
 
-// An operation is no type.
+// Types are near other types, not near the operation of that name.
 
-// CHECK: 'relax.call_tir' is not registered{{$}}
-relax.func @f(%x: !relax.call_tir<i32>) {}
+// CHECK: 'relax.reshape' is not registered, did you mean 'relax.shape'?
+relax.func @f(%x: !relax.reshape<i32>) {}
