@@ -7,7 +7,7 @@
                     (%b * 2 + %l) mod 14]                     loops.load %F[%b * 16 + %l]
 
 Loops that are fused and split again are like this. A vector is of elements in one row; all accesses
-of the buffer are to that row then.
+of the buffer, a parameter or scratch memory, are to that row then.
 """
 
 from __future__ import annotations
@@ -32,16 +32,17 @@ Access: TypeAlias = "loops.LoadOp | loops.StoreOp"
 
 
 def flatten_rows(func: loops.FuncOp) -> None:
-    """Let accesses of a dense parameter be to one row, if lanes run over the ends of its rows."""
-    for param in func.params:
-        accesses = [use.operation for use in param.uses]
-        type_ = param.type
+    """Let accesses of a dense buffer be to one row, if lanes run over the ends of its rows."""
+    scratch = [op for op in func.walk() if isinstance(op, loops.AllocaOp)]
+    for buffer in (*func.params, *(op.result for op in scratch)):
+        accesses = [use.operation for use in buffer.uses]
+        type_ = buffer.type
         if not isinstance(type_, BufferType) or not type_.is_dense or type_.rank < 2:
             continue
         if not any(map(_runs_over_rows, accesses)):
             continue
         if all(isinstance(op, loops.LoadOp | loops.StoreOp) for op in accesses):
-            _flatten(func, param, cast("list[Access]", accesses))
+            _flatten(func, buffer, cast("list[Access]", accesses))
 
 
 def _runs_over_rows(op: object) -> bool:
@@ -64,17 +65,25 @@ def _vectorized_around(op: Access) -> Iterator[loops.ForOp]:
             yield loop
 
 
-def _flatten(func: loops.FuncOp, param: SSAValue, accesses: list[Access]) -> None:
-    type_ = cast(BufferType, param.type)
-    start = ConstantOp(IntegerAttr(0, IndexType()))
+def _flatten(func: loops.FuncOp, buffer: SSAValue, accesses: list[Access]) -> None:
+    type_ = cast(BufferType, buffer.type)
     row = BufferType.of([prod(type_.dims, start=ONE)], type_.element_type, scope=type_.scope.data)
-    view = loops.ViewOp(param, start.result, row)
+    if isinstance(buffer.owner, loops.AllocaOp):
+        scratch = loops.AllocaOp(row)
+        flat, scratch.result.name_hint = scratch.result, buffer.name_hint
+        Rewriter.insert_op(scratch, InsertPoint.before(buffer.owner))
+    else:
+        start = ConstantOp(IntegerAttr(0, IndexType()))
+        view = loops.ViewOp(buffer, start.result, row)
+        Rewriter.insert_op([start, view], InsertPoint.at_start(func.body.block))
+        flat = view.result
     for op in accesses:
         place = [join_remainders(type_.linear_index(list(exprs_of(op.indices))))]
         if isinstance(op, loops.LoadOp):
-            new = loops.LoadOp(view.result, place, op.operands_, op.result.type, op.mask)
+            new = loops.LoadOp(flat, place, op.operands_, op.result.type, op.mask)
         else:
             past = op.nontemporal is not None
-            new = loops.StoreOp(op.value, view.result, place, op.operands_, op.mask, past)
+            new = loops.StoreOp(op.value, flat, place, op.operands_, op.mask, past)
         Rewriter.replace_op(op, new)
-    Rewriter.insert_op([start, view], InsertPoint.at_start(func.body.block))
+    if isinstance(buffer.owner, loops.AllocaOp):
+        Rewriter.erase_op(buffer.owner)

@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from xdsl.context import Context
@@ -18,6 +19,9 @@ from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
 
 from ...dialects import loops
+from ...dialects.int_expr import Compound
+from ...dialects.nesting import ancestors
+from ...dialects.sym import Values
 from ..scope import Scope, describe, name_of, replace_by_block
 from .copy_ops import Copier
 
@@ -38,6 +42,35 @@ def unroll_in_vectorized(block: Block, limit: int, function: str) -> None:
         for region in op.regions:
             for inner in region.blocks:
                 (unroll_loops if is_vectorized else unroll_in_vectorized)(inner, limit, function)
+
+
+def unroll_across_rows(func: loops.FuncOp, limit: int) -> None:
+    """Expand the unrolled loops that decide where the lanes inside of them pass from row to row.
+
+    In ``(%v * 16 + %l) floordiv 24`` of lanes ``%l``, the lanes in each row depend on ``%v``.
+    """
+    found = {loop for op in func.walk() for loop in _deciding_loops(op)}
+    for op in reversed(list(func.walk())):  # inner ones first
+        if isinstance(op, loops.ForOp) and op in found:
+            count = op.extent.data.constant
+            if count is not None and count <= limit:
+                _expand(op, count, limit)
+
+
+def _deciding_loops(op: Operation) -> Iterator[loops.ForOp]:
+    """The unrolled loops around an access whose variables are in a quotient with the lanes."""
+    if not isinstance(op, loops.LoadOp | loops.StoreOp):
+        return
+    around = [loop for loop in ancestors(op) if isinstance(loop, loops.ForOp)]
+    lanes = [loop for loop in around if loop.kind.data == "vectorized"]
+    values = Values()
+    indices = values.exprs(op.indices, op.operands_)
+    quotients = [a for i in indices for a in i.all_atoms if isinstance(a, Compound)]
+    for loop in around if lanes and quotients else ():
+        if loop.kind.data == "unrolled":
+            both = {values.atom(lanes[0].loop_var), values.atom(loop.loop_var)}
+            if any(both <= {*a.lhs.leaves, *a.rhs.leaves} for a in quotients):
+                yield loop
 
 
 def _unroll_in(op: Operation, limit: int, function: str) -> None:

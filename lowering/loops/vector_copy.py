@@ -22,7 +22,7 @@ from ..scope import Bound
 from .copy_ops import bounds_of
 from .lane_values import LaneValues
 from .masked_values import zero
-from .shuffled_load import is_near, shuffled_load
+from .shuffled_load import is_near, shuffle, shuffled_load
 
 
 class VectorCopier(LaneValues):
@@ -87,10 +87,14 @@ class VectorCopier(LaneValues):
     def _load_apart(
         self, op: loops.LoadOp, buffer: SSAValue, indices: list[IntExpr], type_: VectorType
     ) -> SSAValue:
-        """Load lanes that are not contiguous: shuffled vectors, or single elements."""
+        """Load lanes that move in no single step: by shuffles of vectors, or one by one."""
         values = self.scope.values.list
         places = [self.at(indices, lane) for lane in range(self.width)]
         offsets = lane_offsets(cast(BufferType, op.buffer.type), places)
+        if offsets == [*range(self.width)]:
+            return self.emit(loops.LoadOp(buffer, places[0], values, type_, self.mask))
+        if self.mask is None and (found := self._load_few(op, buffer, places, type_)) is not None:
+            return found
         if offsets is not None and is_near(offsets) and self._masks_apart(op, offsets):
             *outer, first = places[0]
 
@@ -106,6 +110,22 @@ class VectorCopier(LaneValues):
         places = places[: self._lanes_on()]
         parts = [self.emit(loops.LoadOp(buffer, place, values, op.result.type)) for place in places]
         return self.build_vector(parts, type_)
+
+    def _load_few(
+        self, op: loops.LoadOp, buffer: SSAValue, places: list[list[IntExpr]], type_: VectorType
+    ) -> SSAValue | None:
+        """Load lanes that are at one place, or at two, such as those of two rows."""
+        kinds = list(dict.fromkeys(map(tuple, places)))
+        if len(kinds) > min(2, self.width - 1):
+            return None
+        values = self.scope.values.list
+        elements = [self.emit(loops.LoadOp(buffer, at, values, op.result.type)) for at in kinds]
+        first, *second = map(self.splat, elements)
+        if not second:
+            return first
+        sides = [kinds.index(tuple(place)) for place in places]
+        order = [lane + side * self.width for lane, side in enumerate(sides)]
+        return shuffle(first, second[0], order, type_, self.scope)
 
     def _masks_apart(self, op: loops.LoadOp, offsets: Sequence[int]) -> bool:
         """Whether only active lanes are loaded if vectors that hold all of them are."""

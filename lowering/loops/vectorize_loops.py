@@ -35,7 +35,7 @@ from .lane_analysis import LaneAnalysis
 from .partial_sums import start
 from .promote_accumulators import promote_in_vectorized
 from .register_transposes import transposed_tile
-from .unroll_loops import DEFAULT_LIMIT, unroll_in_vectorized
+from .unroll_loops import DEFAULT_LIMIT, unroll_across_rows, unroll_in_vectorized
 from .vector_copy import VectorCopier
 
 MAX_STRAIGHT_LINE = 4
@@ -249,6 +249,7 @@ class VectorizeLoopsPass(ModulePass):
             if isinstance(func, loops.FuncOp):
                 if func.noalias is not None:
                     flatten_rows(func)
+                unroll_across_rows(func, DEFAULT_LIMIT)
                 promote_in_vectorized(func)  # before unrolled loops are expanded
                 unroll_in_vectorized(func.body.block, DEFAULT_LIMIT, func.sym_name.data)
                 promote_in_vectorized(func)

@@ -34,6 +34,7 @@ from .rules.merge import merge_consumers, merge_rows
 from .rules.parallelize import parallelize
 from .rules.register_tile import tile_reductions
 from .rules.row_groups import group_rows
+from .rules.row_pairs import tile_row_pairs
 from .rules.row_reductions import split_long_reductions, tile_rows, vectorize_arg_reductions
 from .rules.sliding_windows import tile_windows
 from .rules.storage import compact_buffers
@@ -54,6 +55,7 @@ RULES: dict[str, Rule] = {
     "fuse-rows": merge_rows,
     "winograd": tile_winograd,
     "sliding-windows": tile_windows,
+    "row-pairs": tile_row_pairs,
     "contractions": tile_contractions,
     "stream-products": stream_products,
     "reduction-tiles": tile_reductions,

@@ -119,6 +119,15 @@ def _tile(sch: Schedule, windows: SlidingWindows, copy: tir.BlockOp | None, targ
         for inner in blocks_in(part):
             sch.applies(sch.fold_conditions, sch.rv(inner))
         trim_remainder(sch, part)
+        if (windows.channels % lanes).bit_count() == 1:
+            _trim_lanes(sch, part)
+
+
+def _trim_lanes(sch: Schedule, part: tir.ForOp) -> None:
+    """Let the vectors of the last channels, a power of two, have as many lanes: no masks."""
+    for loop in operations_in(part):
+        if isinstance(loop, tir.ForOp) and loop.kind.data == "vectorized":
+            sch.applies(sch.loop_trim, sch.rv(loop))  # whole vectors stay
 
 
 def _lay_out_weights(sch: Schedule, windows: SlidingWindows, lanes: int) -> None:

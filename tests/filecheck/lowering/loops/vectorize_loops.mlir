@@ -516,8 +516,8 @@ loops.func @steps(%X: !tir.buffer<[16], i32>, %k: index) noalias {
 // CHECK-NEXT:    %0 = loops.load %X[0] : {{.*}} -> vector<8xf32>
 // CHECK-NEXT:    %x = vector.shuffle %0, %0 [0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7] : vector<8xf32>, vector<8xf32>
 // CHECK-NEXT:    loops.store %x, %Y[0] : {{.*}}, vector<16xf32>
-// CHECK-NEXT:    %1 = loops.load %X[8] : {{.*}} -> vector<1xf32>
-// CHECK-NEXT:    vector.shuffle %1, %1 [0, 0] : vector<1xf32>, vector<1xf32>
+// CHECK-NEXT:    %1 = loops.load %X[8] : {{.*}} -> f32
+// CHECK-NEXT:    vector.broadcast %1 : f32 to vector<2xf32>
 loops.func @repeated(%X: !tir.buffer<[9], f32>, %Y: !tir.buffer<[18], f32>) noalias {
   loops.for %i in (0, 18) vectorized {
     %x = loops.load %X[%i floordiv 2] : !tir.buffer<[9], f32> -> f32
@@ -606,5 +606,34 @@ loops.func @rows(%X: !tir.buffer<[n, m], f32, strides = [m + 1, 1]>, %Y: !tir.bu
   loops.for %k in (0, n * m) vectorized {
     %x = loops.load %X[%k floordiv m, %k mod m] : !tir.buffer<[n, m], f32, strides = [m + 1, 1]> -> f32
     loops.store %x, %Y[%k floordiv m, %k mod m] : !tir.buffer<[n, m], f32>, f32
+  }
+}
+
+// -----
+
+// Which lanes are in which row is known where the loop around is unrolled: two elements of two rows are shuffled, columns
+// are those of two rows, and scratch memory is one row.
+
+// CHECK-LABEL: loops.func @pair(
+// CHECK-NEXT:    %T = loops.alloca : !tir.buffer<[48], f32>
+// CHECK:         [[X:%.*]] = loops.load %X[0] : {{.*}} -> f32
+// CHECK-NEXT:    [[A:%.*]] = vector.broadcast [[X]] : f32 to vector<16xf32>
+// CHECK-NEXT:    [[W:%.*]] = loops.load %W[0] : {{.*}} -> vector<16xf32>
+// CHECK-NEXT:    arith.mulf [[A]], [[W]] : vector<16xf32>
+// CHECK-NEXT:    loops.store %{{.*}}, %T[0] : {{.*}}, vector<16xf32>
+// CHECK:         vector.shuffle %{{.*}}, %{{.*}} [0, 1, 2, 3, 4, 5, 6, 7, 24, 25, 26, 27, 28, 29, 30, 31]
+// CHECK:         vector.shuffle %{{.*}}, %{{.*}} [24, 25, 26, 27, 28, 29, 30, 31, 0, 1, 2, 3, 4, 5, 6, 7]
+// CHECK:         loops.store %{{.*}}, %T[16] : {{.*}}, vector<16xf32>
+// CHECK:         loops.load %W[8] : {{.*}} -> vector<16xf32>
+// CHECK:         loops.store %{{.*}}, %T[32] : {{.*}}, vector<16xf32>
+loops.func @pair(%X: !tir.buffer<[2], f32>, %W: !tir.buffer<[24], f32>) noalias {
+  %T = loops.alloca : !tir.buffer<[2, 24], f32>
+  loops.for %v in (0, 3) unrolled {
+    loops.for %l in (0, 16) vectorized {
+      %x = loops.load %X[(%v * 16 + %l) floordiv 24] : !tir.buffer<[2], f32> -> f32
+      %w = loops.load %W[(%v * 16 + %l) mod 24] : !tir.buffer<[24], f32> -> f32
+      %y = arith.mulf %x, %w : f32
+      loops.store %y, %T[(%v * 16 + %l) floordiv 24, (%v * 16 + %l) mod 24] : !tir.buffer<[2, 24], f32>, f32
+    }
   }
 }
