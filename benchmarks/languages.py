@@ -86,6 +86,13 @@ class ArrayLanguage:
         result = np.tensordot(windows, weight, ((1, 4, 5), (1, 2, 3))).transpose(0, 3, 1, 2)
         return result if bias is None else result + bias[:, None, None]
 
+    def depthwise(self, x: Any, weight: Any, stride: int, padding: int) -> Any:
+        windows = self._windows(x, weight.shape[2], stride, padding, 0)
+        return np.einsum("nchwrs,crs->nchw", windows, weight[:, 0])
+
+    def average_pool(self, x: Any, size: int, stride: int) -> Any:
+        return self._windows(x, size, stride, 0, 0).mean((4, 5))
+
     def max_pool(self, x: Any, size: int, stride: int, padding: int = 0) -> Any:
         return self._windows(x, size, stride, padding, -np.inf).max((4, 5))
 
@@ -132,6 +139,17 @@ class JaxLanguage(ArrayLanguage):
         )
         return result if bias is None else result + bias[:, None, None]
 
+    def depthwise(self, x: Any, weight: Any, stride: int, padding: int) -> Any:
+        return self.jax.lax.conv_general_dilated(
+            x, weight, (stride, stride), [(padding, padding)] * 2, feature_group_count=x.shape[1]
+        )
+
+    def average_pool(self, x: Any, size: int, stride: int) -> Any:
+        sums = self.jax.lax.reduce_window(
+            x, 0.0, self.jax.lax.add, (1, 1, size, size), (1, 1, stride, stride), "VALID"
+        )
+        return sums / size**2
+
     def max_pool(self, x: Any, size: int, stride: int, padding: int = 0) -> Any:
         edges = ((0, 0), (0, 0), (padding, padding), (padding, padding))
         return self.jax.lax.reduce_window(
@@ -174,6 +192,12 @@ class TorchLanguage:
 
     def permute(self, x: Any, axes: Sequence[int]) -> Any:
         return x.permute(*axes)
+
+    def depthwise(self, x: Any, weight: Any, stride: int, padding: int) -> Any:
+        return self.f.conv2d(x, weight, None, stride, padding, 1, x.shape[1])
+
+    def average_pool(self, x: Any, size: int, stride: int) -> Any:
+        return self.f.avg_pool2d(x, size, stride)
 
     def max_pool(self, x: Any, size: int, stride: int, padding: int = 0) -> Any:
         return self.f.max_pool2d(x, size, stride, padding)
@@ -231,6 +255,15 @@ class GraphLanguage:
         if bias is None:
             return result
         return self.builder.emit(self.op.add(result, self.reshape(bias, (1, -1, 1, 1))))
+
+    def depthwise(self, x: Any, weight: Any, stride: int, padding: int) -> Any:
+        channels = x.struct_info.shape[1]
+        sizes = {"strides": [stride] * 2, "padding": [padding] * 4, "groups": int(channels)}
+        return self.builder.emit(self.op.nn.conv2d(x, weight, **sizes))
+
+    def average_pool(self, x: Any, size: int, stride: int) -> Any:
+        sizes = {"pool_size": [size] * 2, "strides": [stride] * 2}
+        return self.builder.emit(self.op.nn.avg_pool2d(x, **sizes))
 
     def max_pool(self, x: Any, size: int, stride: int, padding: int = 0) -> Any:
         sizes = {"pool_size": [size] * 2, "strides": [stride] * 2, "padding": [padding] * 4}

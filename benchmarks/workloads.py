@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from models import cnn, mlp, resnet18, transformer
 
-KINDS = ("call", "small", "large", "memory", "sort", "models", "onnx")
+KINDS = ("call", "small", "large", "memory", "windows", "sort", "models", "onnx")
 """Classes of workloads, each with a geometric mean of its own; "onnx" runs only if it is named."""
 
 Arrays = dict[str, np.ndarray]
@@ -84,6 +84,28 @@ def convolution(c: int, o: int, pixels: int, size: int, stride: int) -> Workload
     return Workload(name, "large", function, *shapes, is_numpy=False)
 
 
+def windows() -> Iterator[Workload]:
+    """Depthwise convolutions of MobileNet and EfficientNet, and pools, of one image in planes."""
+    for size, stride, c, pixels in DEPTHWISE:
+        name = f"depthwise {size}x{size} {c} {pixels}²" + (f" /{stride}" if stride > 1 else "")
+        shapes = {"x": (1, c, pixels, pixels)}, {"w": (c, 1, size, size)}
+
+        def depthwise(o: Any, x: Any, w: Any, stride: int = stride, pad: int = size // 2) -> Any:
+            return o.depthwise(x, w, stride, pad)
+
+        yield Workload(name, "windows", depthwise, *shapes, is_numpy=False)
+    for size, stride, padding, c, pixels in POOLS:
+        name = f"max pool {size}x{size} {c} {pixels}²" + (f" /{stride}" if stride > 1 else "")
+
+        def pool(o: Any, x: Any, size: int = size, stride: int = stride, p: int = padding) -> Any:
+            return o.max_pool(x, size, stride, p)
+
+        yield Workload(name, "windows", pool, {"x": (1, c, pixels, pixels)}, {}, is_numpy=False)
+    x = {"x": (1, 128, 56, 56)}
+    name = "average pool 2x2 128 56² /2"
+    yield Workload(name, "windows", lambda o, x: o.average_pool(x, 2, 2), x, {}, is_numpy=False)
+
+
 def attention(tokens: int, heads: int, is_causal: bool) -> Workload:
     """Attention of one sequence, of heads of size 64."""
 
@@ -129,6 +151,20 @@ def sorting(rows: int, columns: int) -> Iterator[Workload]:
 
 SORTED = ((64, 128), (64, 1000), (1, 65536), (16, 65536), (1, 1 << 20))
 
+DEPTHWISE = (
+    (3, 1, 32, 112),
+    (3, 2, 96, 112),
+    (3, 1, 144, 56),
+    (3, 1, 192, 28),
+    (5, 1, 672, 14),
+    (5, 2, 672, 14),
+    (3, 1, 960, 7),
+)
+"""Sizes of windows, strides, channels and pixels."""
+
+POOLS = ((3, 2, 1, 64, 112), (3, 1, 1, 192, 28), (2, 2, 0, 32, 26), (5, 1, 2, 256, 20))
+"""Sizes of windows, strides, padding, channels and pixels."""
+
 RESNET_CONVOLUTIONS = (
     (3, 64, 224, 7, 2),
     (64, 64, 56, 3, 1),
@@ -165,6 +201,7 @@ def standard() -> Iterator[Workload]:
     yield linear(1, 4096, 4096, "memory")
     yield from memory_bound(4096, 1024)
     yield from memory_bound(4, 1024)
+    yield from windows()
     for rows, columns in SORTED:
         yield from sorting(rows, columns)
     for batch in (64, 1024):

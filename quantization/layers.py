@@ -27,7 +27,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 
 from ..dialects import relax
-from ..dialects.relax.operators.convolution import ForwardConvolutionOp
+from ..dialects.relax.operators.forward_convolution import ForwardConvolutionOp
 from ..dialects.relax.operators.linear_algebra import LinearOp
 from ..lowering.functions import functions_by_name
 from ..lowering.graph.graph_builder import GraphBuilder, dims_of, replace_result

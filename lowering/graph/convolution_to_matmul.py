@@ -31,7 +31,7 @@ from ...dialects import relax
 from ...dialects.dtypes import byte_width
 from ...dialects.int_expr import ONE, IntExpr
 from ...dialects.relax.operators.base import OperatorOp
-from ...dialects.relax.operators.convolution import ForwardConvolutionOp
+from ...dialects.relax.operators.forward_convolution import ForwardConvolutionOp
 from ...dialects.relax.operators.layouts import has_plain_layouts
 from ...dialects.relax.operators.manipulation import PermuteDimsOp
 from ...dialects.relax.operators.reshaping import ReshapeOp, product

@@ -42,8 +42,8 @@ from xdsl.pattern_rewriter import (
 from ...dialects import relax
 from ...dialects.relax.operators.batch_norm import BatchNormOp
 from ...dialects.relax.operators.conversion import accumulator
-from ...dialects.relax.operators.convolution import ForwardConvolutionOp
 from ...dialects.relax.operators.elementwise import AddOp
+from ...dialects.relax.operators.forward_convolution import ForwardConvolutionOp
 from ...dialects.relax.operators.layouts import has_plain_layouts
 from ...dialects.relax.operators.markers import GradientMarkerOp
 from .decompose_norms import chosen_functions, decompose_norms

@@ -11,7 +11,7 @@ from ...backend.target import Target
 from ...backend.targets.architecture import InstructionSet
 from ...dialects import relax
 from ...dialects.int_expr import IntExpr
-from ...dialects.relax.operators.convolution import ForwardConvolutionOp
+from ...dialects.relax.operators.forward_convolution import ForwardConvolutionOp
 from .graph_builder import GraphBuilder, dims_of, dtype_of
 from .narrow_values import Narrow, narrow_form
 

@@ -35,7 +35,7 @@ from ...backend.target import Target
 from ...dialects import relax
 from ...dialects.int_expr import ONE, ZERO, IntExpr
 from ...dialects.relax.operators.attention import AttentionOp
-from ...dialects.relax.operators.convolution import ForwardConvolutionOp
+from ...dialects.relax.operators.forward_convolution import ForwardConvolutionOp
 from ...dialects.relax.operators.linear_algebra import LinearOp, MatmulOp
 from ...dialects.relax.operators.plain_convolution import Conv1dOp, Conv2dOp
 from ...dialects.relax.operators.words import (

@@ -25,8 +25,8 @@ from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
 
 from ...dialects.int_expr import ONE
-from ...dialects.relax.operators.convolution import ForwardConvolutionOp
 from ...dialects.relax.operators.elementwise import MultiplyOp
+from ...dialects.relax.operators.forward_convolution import ForwardConvolutionOp
 from ..functions import graph_functions
 from ..sizes import known_bytes
 from .convolution_to_matmul import is_pointwise

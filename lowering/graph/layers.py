@@ -8,7 +8,7 @@ from xdsl.ir import Operation
 
 from ...dialects.int_expr import ONE
 from ...dialects.relax.operators.attention import AttentionOp
-from ...dialects.relax.operators.convolution import ForwardConvolutionOp
+from ...dialects.relax.operators.forward_convolution import ForwardConvolutionOp
 from ...dialects.relax.operators.layouts import has_plain_layouts
 from ...dialects.relax.operators.linear_algebra import LinearOp, MatmulOp
 from .graph_builder import dims_of, dtype_of

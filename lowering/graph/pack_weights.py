@@ -24,7 +24,7 @@ from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriter, PatternRewriteWalker, RewritePattern
 
-from ...dialects.relax.operators.convolution import ForwardConvolutionOp
+from ...dialects.relax.operators.forward_convolution import ForwardConvolutionOp
 from ...dialects.relax.operators.layouts import has_plain_layouts
 from ...dialects.relax.operators.manipulation import PermuteDimsOp
 from ...dialects.relax.operators.windows import in_order

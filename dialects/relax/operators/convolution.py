@@ -2,7 +2,7 @@
 
 For all layouts, the sum runs over contiguous channels: ``P[n, h, w, i] * W[h, w, i, o]`` into
 ``Y[n, h, w, o]``, between blocks that pad, pack and unpack if layouts differ. Only depthwise
-convolutions of planes stay there, see `filters_planes`.
+convolutions of planes stay there, see `forward_convolution`.
 """
 
 from __future__ import annotations
@@ -12,34 +12,26 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, ClassVar
 
-import numpy as np
 from numpy.typing import NDArray
 from xdsl.ir import Attribute
 from xdsl.irdl import operand_def
 
-from ...int_expr import ONE, IntExpr
+from ...int_expr import IntExpr
 from ..types import TensorType, shape_text
 from .base import OperatorOp
 from .conversion import accumulator, product_element, rounded, wide
-from .inference import divides, require_rank
+from .inference import require_rank
 from .language import TensorLanguage
 from .layouts import AnyLayouts
-from .linear_algebra import MatmulOp, MatrixProductOp
 from .windows import (
     Window,
-    arranged,
     dims_in,
     expressions,
     in_order,
-    padded,
     spatial_letters,
-    window_slices,
     windows_of,
     without_same_layout,
 )
-
-SHORTEST_ROW = 8
-"""The fewest results in a row along which a depthwise convolution's vectors run."""
 
 
 class ConvolutionOp(OperatorOp, ABC):
@@ -256,114 +248,6 @@ def convolve(
     # A group is a matmul: its results read the same data, with the group's weights.
     found = te.compute((*shape, groups, each), grouped, name="conv_sum")
     return te.compute((*shape, channels), joined, name="conv_groups")
-
-
-def filtered(
-    te: TensorLanguage,
-    data: Any,
-    weight: Any,
-    windows: Sequence[Window],
-    counts: Sequence[IntExpr],
-    multiply: Callable[[Any, Any], Any],
-) -> Any:
-    """The depthwise convolution of padded ``NC…`` data and ``OI…`` weight, a plane at a time."""
-    sizes = [te.reduce_axis((0, s), f"r{d}") for d, s in enumerate(weight.shape[2:])]
-
-    def element(n: Any, channel: Any, *at: Any) -> Any:
-        reads = [a * w.stride + r * w.dilation for a, w, r in zip(at, windows, sizes, strict=True)]
-        return te.sum(multiply(data(n, channel, *reads), weight(channel, 0, *sizes)), axis=sizes)
-
-    shape = (data.shape[0], weight.shape[0], *te.tensor.shape_of(counts))
-    return te.compute(shape, element, name="conv_sum")
-
-
-class ForwardConvolutionOp(DirectConvolutionOp, ABC):
-    """A convolution (cross-correlation) with strides, padding, dilation and groups."""
-
-    MATMUL: ClassVar[type[MatrixProductOp]] = MatmulOp
-    """The operator that a window of one element makes of it."""
-
-    @classmethod
-    def filters_planes(
-        cls, data: Sequence[IntExpr], weight: Sequence[IntExpr], attributes: dict[str, Any]
-    ) -> bool:
-        """Whether each channel is filtered where it is, for ``NC…`` data and ``OI…`` weight.
-
-        Copies of depthwise data with channels last cost more than the sums. A kernel's vectors then
-        run along rows, and its tiles along another dim, both of known sizes.
-        """
-        layout, _, out = cls.layouts(attributes)
-        counts, channels = cls.geometry(data, weight, attributes)
-        is_depthwise = weight[1] == ONE and channels == IntExpr.of(attributes["groups"])
-        sizes = [count.constant or 0 for count in counts]
-        is_tiled = len(sizes) > 1 and min(sizes) > 1 and sizes[-1] >= SHORTEST_ROW
-        return layout == out == f"NC{cls.SPATIAL}" and is_depthwise and is_tiled
-
-    @classmethod
-    def compute(cls, te: TensorLanguage, tensors: Sequence[Any], attributes: dict[str, Any]) -> Any:
-        (data, weight), (layout, kernel, _) = tensors, cls.layouts(attributes)
-        dims = expressions(te, data, layout, f"NC{cls.SPATIAL}")
-        sizes = expressions(te, weight, kernel, f"OI{cls.SPATIAL}")
-        if not cls.filters_planes(dims, sizes, attributes):
-            return super().compute(te, tensors, attributes)
-        own, others = (cls.operand_dtype(t.dtype, attributes) for t in tensors)
-        counts, _ = cls.geometry(dims, sizes, attributes)
-        windows = cls.windows(sizes[2:], attributes)
-        around, moved = padded(te, data, layout, layout, windows, counts, own)
-        weight = arranged(te, weight, kernel, f"OI{cls.SPATIAL}", others, "T_pack")
-        dtype = accumulator(data.dtype, attributes["out_dtype"])
-        multiply = partial(cls.multiply, te, dtype=dtype)
-        product = filtered(te, around, weight, moved, counts, multiply)
-        return rounded(te, product, attributes["out_dtype"] or data.dtype)
-
-    @classmethod
-    def data_channels(cls, weight: Sequence[IntExpr], attributes: dict[str, Any]) -> IntExpr:
-        return weight[1] * attributes["groups"]
-
-    @classmethod
-    def geometry(
-        cls, data: Sequence[IntExpr], weight: Sequence[IntExpr], attributes: dict[str, Any]
-    ) -> tuple[list[IntExpr], IntExpr]:
-        groups = IntExpr.of(attributes["groups"])
-        fits = attributes["groups"] > 0 and data[1] == weight[1] * groups
-        if not fits or not divides(groups, weight[0]):
-            raise ChannelError
-        windows = windows_of(cls.name, weight[2:], attributes)
-        counts = [w.count(cls.name, d) for w, d in zip(windows, data[2:], strict=True)]
-        return counts, weight[0]
-
-    @classmethod
-    def channels_last(
-        cls,
-        te: TensorLanguage,
-        tensors: Sequence[Any],
-        attributes: dict[str, Any],
-        windows: Sequence[Window],
-        counts: Sequence[IntExpr],
-    ) -> tuple[Any, Any, Sequence[Window]]:
-        (data, weight), (layout, kernel, _) = tensors, cls.layouts(attributes)
-        own, others = (cls.operand_dtype(t.dtype, attributes) for t in tensors)
-        last = f"N{cls.SPATIAL}C"
-        around, moved = padded(te, data, layout, last, windows, counts, own)
-        packed = arranged(te, weight, kernel, f"{cls.SPATIAL}IO", others, "T_pack")
-        return around, packed, moved
-
-    @classmethod
-    def numpy_groups(
-        cls,
-        data: NDArray[Any],
-        weight: NDArray[Any],
-        windows: Sequence[Window],
-        counts: Sequence[int],
-        groups: int,
-    ) -> NDArray[Any]:
-        outputs, own, *sizes = weight.shape
-        parts = weight.reshape(groups, outputs // groups, own, *sizes)
-        result = np.zeros((data.shape[0], groups, parts.shape[1], *counts), data.dtype)
-        for offset, seen in window_slices(data, windows, counts, 0):
-            split = seen.reshape(data.shape[0], groups, own, *counts)
-            result += np.einsum("ngi...,goi->ngo...", split, parts[(..., *offset)])
-        return result
 
 
 class ConvolutionLayouts(AnyLayouts):

@@ -20,7 +20,8 @@ from xdsl.irdl import irdl_op_definition, opt_prop_def
 from ...int_expr import IntExpr
 from .attributes import Int, OutDType, Padding, SpatialInts
 from .conversion import accumulator
-from .convolution import ConvolutionLayouts, ForwardConvolutionOp
+from .convolution import ConvolutionLayouts
+from .forward_convolution import ForwardConvolutionOp
 from .language import TensorLanguage
 from .layouts import Layout
 from .steps import PlainFormOp

@@ -17,7 +17,7 @@ from ...int_expr import IntExpr
 from ..types import TensorType, shape_text
 from .attributes import Bool, Int, OutDType, Padding, SpatialInts, Text
 from .base import OperatorOp
-from .convolution import ForwardConvolutionOp
+from .forward_convolution import ForwardConvolutionOp
 from .inference import normalize_axis, require_dtype
 from .language import TensorLanguage
 from .linear_algebra import MatrixProductOp
