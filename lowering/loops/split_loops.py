@@ -195,8 +195,8 @@ def _erase_unused(op: Operation) -> None:
     """Erase an unused comparison, and indices that only it used."""
     if not isinstance(op, arith.AndIOp | arith.CmpiOp | arith.ConstantOp | tir.ApplyOp):
         return
-    if any(r.first_use is not None for r in op.results):
-        return
+    if op.parent is None or any(r.first_use is not None for r in op.results):
+        return  # erased before, as an operand of another one, or used
     owners = [operand.owner for operand in op.operands]
     op.detach()
     op.erase()

@@ -226,3 +226,26 @@ loops.func @both(%Y: !tir.buffer<[8], f32>, %k: index, %m: index) noalias {
     loops.store %y, %Y[%j] : !tir.buffer<[8], f32>, f32
   }
 }
+
+// -----
+
+// In the second part, a constant that only a comparison used, twice, is erased once.
+
+// CHECK-LABEL: loops.func @compared_with_itself(
+// CHECK:         loops.for %i in (0, 3) {
+// CHECK:           scf.if %never
+// CHECK:         loops.for %i_1 in (3, 5) {
+// CHECK-NEXT:    }
+loops.func @compared_with_itself(%Y: !tir.buffer<[8], f32>) noalias {
+  %one = arith.constant 1.0 : f32
+  loops.for %i in (0, 8) {
+    %three = arith.constant 3 : index
+    %zero = arith.constant 0 : index
+    %first = arith.cmpi slt, %i, %three : index
+    %never = arith.cmpi slt, %zero, %zero : index
+    %both = arith.andi %first, %never : i1
+    scf.if %both {
+      loops.store %one, %Y[%i] : !tir.buffer<[8], f32>, f32
+    }
+  }
+}
