@@ -112,11 +112,14 @@ def _tile(
 
 
 def _tile_part(sch: Schedule, rows: tir.ForOp, size: int, stores_far: bool) -> None:
-    """Tile two loops; the inner one has fewer than `size` iterations, or a multiple of them."""
+    """Tile two loops; the inner one has fewer than `size` iterations, or a multiple of them.
+
+    One that another rule unrolled stays as it is.
+    """
     columns = nest_loops(blocks_in(rows)[0])[-1]
     width = min(columns.extent.data.constant or size, size)
     outer, lanes = sch.split(sch.rv(columns), [None, width])
-    if (count := rows.extent.data) % size == ZERO:
+    if (count := rows.extent.data) % size == ZERO and rows.kind.data == "serial":
         fitting = [n for n in LINES if count // size % n == ZERO or count.constant is None]
         name = blocks_in(rows)[0].block_name.data
         lines = sch.decide(f"{name}.lines", fitting[0], lambda: fitting)

@@ -162,6 +162,17 @@ def main(x: R.Tensor(("n", "h", 21, {channels}), "float32")):
         compare(run(x).numpy(), operator.reference([x], attributes), "float32")
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_planes_of_unknown_height(dtype):
+    """Each unrolled tile of windows is permuted back on its own."""
+    options = options_of(1, (1, 1, 1, 1), 1) | {"groups": 8}
+    x, w = draw((1, 8, 9, 24), dtype), draw((8, 1, 3, 3), dtype)
+    run = relax.build(convolution('1, 8, "h"', 24, "3, 3", options, dtype, 8))
+    defaults = {"data_layout": "NCHW", "kernel_layout": "OIHW", "out_layout": None}
+    wanted = Conv2dOp.reference([x, w], options | defaults | {"out_dtype": None})
+    compare(run(x, w).numpy(), wanted, dtype)
+
+
 def test_nothing_is_copied():
     options = options_of(1, (1, 1, 1, 1), 1) | {"groups": 64} | LAYOUTS
     function = convolution("1, 28, 28", 64, "3, 3", options, "float32")
