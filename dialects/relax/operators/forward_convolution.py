@@ -26,6 +26,12 @@ from .windows import Window, arranged, expressions, padded, window_slices, windo
 SHORTEST_ROW = 8
 """The fewest results in a row along which a depthwise convolution's vectors run."""
 
+LARGEST_STRIDE = 4
+"""The largest stride in such a row: of larger ones, vectors of data are mostly unused."""
+
+LONGEST_WINDOW = 16
+"""The most elements along the shortest dim of its windows, which are unrolled."""
+
 
 def filtered(
     te: TensorLanguage,
@@ -59,14 +65,17 @@ class ForwardConvolutionOp(DirectConvolutionOp, ABC):
         """Whether each channel is filtered where it is, for ``NC…`` data and ``OI…`` weight.
 
         Copies of depthwise data with channels last cost more than the sums. A kernel's vectors then
-        run along rows, and its tiles along another dim, both of known sizes.
+        run along rows, and its tiles along another dim, both of known sizes. Windows are unrolled
+        along one dim, within the limits of `match_windows`.
         """
         layout, _, out = cls.layouts(attributes)
         counts, channels = cls.geometry(data, weight, attributes)
         is_depthwise = weight[1] == ONE and channels == IntExpr.of(attributes["groups"])
         sizes = [count.constant or 0 for count in counts]
         is_tiled = len(sizes) > 1 and min(sizes) > 1 and sizes[-1] >= SHORTEST_ROW
-        return layout == out == f"NC{cls.SPATIAL}" and is_depthwise and is_tiled
+        taps = [size.constant or LONGEST_WINDOW + 1 for size in weight[2:]]
+        is_small = attributes["strides"][-1] <= LARGEST_STRIDE and min(taps) <= LONGEST_WINDOW
+        return layout == out == f"NC{cls.SPATIAL}" and is_depthwise and is_tiled and is_small
 
     @classmethod
     def compute(cls, te: TensorLanguage, tensors: Sequence[Any], attributes: dict[str, Any]) -> Any:

@@ -73,6 +73,11 @@ class SlidingWindows:
         return any(_share_dim(self.contraction, axis, k) for k in self.contraction.k)
 
     @cached_property
+    def in_planes(self) -> bool:
+        """Whether windows move along the lanes."""
+        return self.moves(self.contraction.n)
+
+    @cached_property
     def operands(self) -> int:
         """The number of loaded operands."""
         return len(self.contraction.rhs) + len(self.contraction.lhs)
@@ -117,9 +122,11 @@ def windows_of(block: tir.BlockOp) -> SlidingWindows | None:
         for column in spatial
         for tap in reduce
         if column != lanes and _is_fixed(contraction, column, tap)
-        if _overlaps(contraction, column, tap)
+        if size_of(contraction, tap) <= MOST_TAPS and _is_of_windows(contraction)
     ]
-    return found[-1] if found else None
+    return next((w for w in reversed(found) if _overlaps(w)), None) or next(
+        (w for w in reversed(found) if w.contraction.lhs), None
+    )
 
 
 def _accumulates(block: tir.BlockOp) -> bool:
@@ -156,24 +163,21 @@ def _is_fixed(contraction: Contraction, *axes: int) -> bool:
     return all(size is not None and size > 1 for size in sizes)
 
 
-def _overlaps(contraction: Contraction, column: int, tap: int) -> bool:
-    """Whether windows that are next to each other in a row may share elements.
-
-    Operands that are the same in all lanes are those of windows of one plane, not of a matmul.
-    """
+def _is_of_windows(contraction: Contraction) -> bool:
+    """Whether operands that are the same in all lanes are those of windows, not of a matmul."""
     kinds = contraction.block.axis_kinds
     spatial = [axis for axis, kind in enumerate(kinds) if kind == "spatial"]
     moved = (any(_share_dim(contraction, axis, k) for axis in spatial) for k in contraction.k)
-    if contraction.lhs and not all(moved):
-        return False
-    strides, axes, taps = (
-        contraction.strides,
-        contraction.block.axis_vars,
-        size_of(contraction, tap),
-    )
-    for load in contraction.rhs:
-        steps = [strides.step(load, axes[axis]) for axis in (column, tap)]
+    return not contraction.lhs or all(moved)
+
+
+def _overlaps(windows: SlidingWindows) -> bool:
+    """Whether windows that are next to each other in a row may share elements."""
+    strides, axes = windows.contraction.strides, windows.contraction.block.axis_vars
+    for load in windows.contraction.rhs:
+        steps = [strides.step(load, axes[axis]) for axis in (windows.column, windows.tap)]
         move, reach = (0 if step is None else step.constant or 0 for step in steps)
-        if move and reach and taps <= MOST_TAPS:
-            return any(move * p % reach == 0 and move * p // reach < taps for p in range(1, NEAR))
+        if move and reach:
+            near = range(move, NEAR * move, move)
+            return any(step % reach == 0 and step // reach < windows.taps for step in near)
     return False

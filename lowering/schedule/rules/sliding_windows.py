@@ -15,7 +15,8 @@
 
 Windows of a tile share elements of a row, which are loaded once, and so is a row of the weights. A
 padded copy of the data is not made: `r` runs over the rows that exist, and tiles at both ends of a
-row are separate, so that what they read of the padding is known.
+row are separate, so that what they read of the padding is known. In planes, padding is at the ends
+of vectors too: without masks for it, a padded copy is made of each plane.
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ def tile_windows(sch: Schedule, func: tir.PrimFuncOp, target: Target) -> None:
     for block in blocks_in(func):
         windows = windows_of(block)
         copy = None if windows is None else _copy_of_data(windows)
-        if copy is not None and _only_pads(copy):
+        if windows is not None and copy is not None and _only_pads(copy, windows, target):
             if sch.applies(sch.compute_inline, sch.rv(copy)):
                 windows, copy = windows_of(block), None
         if windows is not None:
@@ -78,9 +79,11 @@ def _copy_of_data(windows: SlidingWindows) -> tir.BlockOp | None:
     return None
 
 
-def _only_pads(block: tir.BlockOp) -> bool:
-    """Whether a block copies data, with constants around it, in the same layout."""
+def _only_pads(block: tir.BlockOp, windows: SlidingWindows, target: Target) -> bool:
+    """Whether a block copies data, with constants around it that masks stand for, in its layout."""
     strides = Strides(block, bound=False)
+    if windows.in_planes and not target.isa.masks(windows.contraction.element_bits):
+        return False
     if len(strides.loads) != 1 or not choices_of(block):
         return False
     kinds = (tir.LoadOp, tir.StoreOp, tir.ApplyOp, scf.IfOp, scf.YieldOp)
@@ -101,14 +104,14 @@ def _tile(sch: Schedule, windows: SlidingWindows, copy: tir.BlockOp | None, targ
     consumer = consumer_of(contraction)
     in_block = _vectors_in_cache(windows, lanes, target)
     if copy is not None:
-        in_block = _vectors_in_line(windows, lanes)
+        in_block = None if windows.in_planes else _vectors_in_line(windows, lanes)
     vectors = -(-windows.channels // lanes)
     blocks = [0, *(n for n in range(1, vectors) if vectors % n == 0)]
     in_block = sch.decide(f"{name}.block", in_block or 0, lambda: blocks) or None
-    block, columns, vectors = _tile_loops(sch, windows, width, lanes, in_block)
+    outer, columns, vectors = _tile_loops(sch, windows, width, lanes, in_block)
     _lay_out_weights(sch, windows, lanes)
-    if copy is not None and block is not None:
-        sch.applies(sch.compute_at, sch.rv(copy), sch.rv(block))
+    if copy is not None and outer is not None:
+        sch.applies(sch.compute_at, sch.rv(copy), sch.rv(outer))
         compact_scratch(sch, copy.write_buffers[0])
     write_back(sch, contraction.block, consumer, vectors, lanes)
     compact_scratch(sch, contraction.block.write_buffers[0])
@@ -151,8 +154,8 @@ def _tile_loops(
 ) -> tuple[tir.ForOp | None, tir.ForOp, tir.ForOp]:
     """Split and reorder the loops.
 
-    Returns the loops over blocks of `in_block` vectors, if there are several, over tiles of a row,
-    and over vectors.
+    Returns the loops over planes, or else over blocks of `in_block` vectors, if there are several,
+    over tiles of a row, and over vectors.
     """
     contraction = windows.contraction
     loops, kinds = contraction.loops, contraction.block.axis_kinds
@@ -172,7 +175,8 @@ def _tile_loops(
     sch.unroll(results)
     sch.unroll(tap)
     sch.vectorize(lane)
-    return sch.loop(blocks[0]) if blocks else None, sch.loop(column), sch.loop(vector)
+    outer = others[-1:] if windows.in_planes else blocks
+    return sch.loop(outer[0]) if outer else None, sch.loop(column), sch.loop(vector)
 
 
 def _vectors_in_line(windows: SlidingWindows, lanes: int) -> int | None:

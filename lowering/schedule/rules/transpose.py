@@ -114,7 +114,7 @@ def _tile(
 def _tile_part(sch: Schedule, rows: tir.ForOp, size: int, stores_far: bool) -> None:
     """Tile two loops; the inner one has fewer than `size` iterations, or a multiple of them.
 
-    One that another rule unrolled stays as it is.
+    One that another rule unrolled is unchanged.
     """
     columns = nest_loops(blocks_in(rows)[0])[-1]
     width = min(columns.extent.data.constant or size, size)

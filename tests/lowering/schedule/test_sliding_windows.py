@@ -12,6 +12,7 @@ from xrelax.inspection import stage_text
 from xrelax.script import from_source
 
 ZEN = "llvm -mcpu=znver4 -mtriple=x86_64-linux-gnu"
+TARGET = "llvm -mcpu=haswell -num-cores=1 -cache-sizes=32768,262144,8388608"
 LAYOUTS = {"data_layout": "NHWC", "kernel_layout": "OIHW", "out_layout": "NHWC"}
 IMAGES = ((1, 14, 14), (2, 7, 9), (1, 1, 15), (3, 23, 8))
 TOLERANCE = {"float16": 2e-2, "float32": 1e-5, "float64": 1e-12, "int8": 0, "int32": 0}
@@ -89,6 +90,10 @@ def test_convolutions(dims, channels, kernel, stride, padding, dilation, dtype):
         ((3, 2), 1, (0, 1, 2, 1), 2),
         ((1, 7), 3, (0, 3, 0, 3), 1),
         ((3, 3), 4, (5, 5, 5, 5), 1),
+        ((1, 5), 1, (0, 2, 0, 2), 1),
+        ((17, 3), 1, (8, 1, 8, 1), 1),
+        ((17, 17), 1, (8, 8, 8, 8), 1),
+        ((3, 3), 5, (1, 1, 1, 1), 1),
     ],
 )
 def test_planes(dims, kernel, stride, padding, dilation, dtype, target):
@@ -141,6 +146,37 @@ def test_planes_and_their_weights_are_not_permuted(stride):
     blocks = {re.sub(r"_at\d+", "", name) for name in re.findall(r'block "(\w+)"', func)}
     assert "[32, 1, 3, 3], f32>" in func
     assert blocks == {"conv_sum_init", "conv_sum_update", "conv_sum_global"}
+
+
+@pytest.mark.parametrize(
+    ("kernel", "stride", "padding", "in_planes"),
+    [
+        ("1, 5", 1, (0, 2, 0, 2), True),
+        ("3, 3", 4, (1, 1, 1, 1), True),
+        ("3, 3", 5, (1, 1, 1, 1), False),
+        ("17, 3", 1, (8, 1, 8, 1), True),
+        ("17, 17", 1, (8, 8, 8, 8), False),
+    ],
+)
+def test_windows_that_stay_in_planes(kernel, stride, padding, in_planes):
+    """Others have no vectors along rows, and are faster with channels last."""
+    options = options_of(stride, padding, 1) | {"groups": 32}
+    weight = draw((32, 1, *map(int, kernel.split(", "))), "float32")
+    module = with_constant_weight((1, 32, 56, 56), weight, options)
+    assert (f"[32, 1, {kernel}], f32>" in stage_text(module, "tir", ZEN)) == in_planes
+
+
+@pytest.mark.parametrize(
+    ("dtype", "target", "is_copied"),
+    [("float32", ZEN, False), ("float16", ZEN, True), ("int8", TARGET, True)],
+)
+def test_planes_are_padded_one_by_one(dtype, target, is_copied):
+    """Without masks for their elements, or if they are converted: a copy of each plane."""
+    options = options_of(1, (1, 1, 1, 1), 1) | {"groups": 16}
+    module = convolution("1, 16, 20", 20, "3, 3", options, dtype, 16)
+    text = stage_text(module, "tir", target)
+    assert ("pad_temp" in text) == is_copied
+    assert not is_copied or re.search(r"alloc_buffer.*<\[1, 1, 22, 22\]", text)
 
 
 @pytest.mark.parametrize("operator", [MaxPool2dOp, AvgPool2dOp])
@@ -244,9 +280,6 @@ def test_constant_weights_that_are_read_twice(index, factor, in_panels):
     taps = w * w[0, 1] if factor else w
     np.testing.assert_array_equal(products.numpy(), np.einsum("hwcrs,rsc->hwc", windows, taps))
     np.testing.assert_array_equal(gathered.numpy(), w[1, 2, ::-1])
-
-
-TARGET = "llvm -mcpu=haswell -num-cores=1 -cache-sizes=32768,262144,8388608"
 
 
 @pytest.mark.parametrize(("channels", "block"), [(64, None), (320, 10), (324, None), (480, 10)])
