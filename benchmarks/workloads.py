@@ -84,26 +84,27 @@ def convolution(c: int, o: int, pixels: int, size: int, stride: int) -> Workload
     return Workload(name, "large", function, *shapes, is_numpy=False)
 
 
-def windows() -> Iterator[Workload]:
-    """Depthwise convolutions of MobileNet and EfficientNet, and pools, of one image in planes."""
-    for size, stride, c, pixels in DEPTHWISE:
-        name = f"depthwise {size}x{size} {c} {pixels}²" + (f" /{stride}" if stride > 1 else "")
-        shapes = {"x": (1, c, pixels, pixels)}, {"w": (c, 1, size, size)}
+def depthwise(size: int, stride: int, c: int, pixels: int) -> Workload:
+    """A depthwise convolution of one image, whose channels are planes."""
 
-        def depthwise(o: Any, x: Any, w: Any, stride: int = stride, pad: int = size // 2) -> Any:
-            return o.depthwise(x, w, stride, pad)
+    def function(o: Any, x: Any, w: Any) -> Any:
+        return o.depthwise(x, w, stride, size // 2)
 
-        yield Workload(name, "windows", depthwise, *shapes, is_numpy=False)
-    for size, stride, padding, c, pixels in POOLS:
-        name = f"max pool {size}x{size} {c} {pixels}²" + (f" /{stride}" if stride > 1 else "")
+    name = f"depthwise {size}x{size} {c} {pixels}²" + (f" /{stride}" if stride > 1 else "")
+    shapes = {"x": (1, c, pixels, pixels)}, {"w": (c, 1, size, size)}
+    return Workload(name, "windows", function, *shapes, is_numpy=False)
 
-        def pool(o: Any, x: Any, size: int = size, stride: int = stride, p: int = padding) -> Any:
-            return o.max_pool(x, size, stride, p)
 
-        yield Workload(name, "windows", pool, {"x": (1, c, pixels, pixels)}, {}, is_numpy=False)
-    x = {"x": (1, 128, 56, 56)}
-    name = "average pool 2x2 128 56² /2"
-    yield Workload(name, "windows", lambda o, x: o.average_pool(x, 2, 2), x, {}, is_numpy=False)
+def pool(kind: str, size: int, stride: int, padding: int, c: int, pixels: int) -> Workload:
+    """A pool of one image; `kind` is "max" or "average"."""
+
+    def function(o: Any, x: Any) -> Any:
+        if kind == "average":
+            return o.average_pool(x, size, stride)
+        return o.max_pool(x, size, stride, padding)
+
+    name = f"{kind} pool {size}x{size} {c} {pixels}²" + (f" /{stride}" if stride > 1 else "")
+    return Workload(name, "windows", function, {"x": (1, c, pixels, pixels)}, {}, is_numpy=False)
 
 
 def attention(tokens: int, heads: int, is_causal: bool) -> Workload:
@@ -162,8 +163,14 @@ DEPTHWISE = (
 )
 """Sizes of windows, strides, channels and pixels."""
 
-POOLS = ((3, 2, 1, 64, 112), (3, 1, 1, 192, 28), (2, 2, 0, 32, 26), (5, 1, 2, 256, 20))
-"""Sizes of windows, strides, padding, channels and pixels."""
+POOLS = (
+    ("max", 3, 2, 1, 64, 112),
+    ("max", 3, 1, 1, 192, 28),
+    ("max", 2, 2, 0, 32, 26),
+    ("max", 5, 1, 2, 256, 20),
+    ("average", 2, 2, 0, 128, 56),
+)
+"""Kinds, sizes of windows, strides, padding, channels and pixels."""
 
 RESNET_CONVOLUTIONS = (
     (3, 64, 224, 7, 2),
@@ -201,7 +208,10 @@ def standard() -> Iterator[Workload]:
     yield linear(1, 4096, 4096, "memory")
     yield from memory_bound(4096, 1024)
     yield from memory_bound(4, 1024)
-    yield from windows()
+    for sizes in DEPTHWISE:
+        yield depthwise(*sizes)
+    for sizes in POOLS:
+        yield pool(*sizes)
     for rows, columns in SORTED:
         yield from sorting(rows, columns)
     for batch in (64, 1024):
@@ -261,6 +271,10 @@ def _drawn(seed: int) -> Iterator[Workload]:
     for _ in range(2):  # as in the standard table, of some hundred kilobytes
         sizes = layers(hidden=256)
         yield Workload(f"MLP {sizes}, batch 1", "call", *mlp(1, sizes))
+    for _ in range(2):
+        size, stride = int(rng.choice([3, 5, 7])), between(1, 2)
+        yield depthwise(size, stride, between(8, 512, 8), between(7, 64))
+    yield pool("max", int(rng.choice([2, 3])), 2, between(0, 1), between(8, 256), between(7, 112))
 
 
 def quick(workloads: Iterator[Workload]) -> list[Workload]:

@@ -30,7 +30,7 @@ LARGEST_STRIDE = 4
 """The largest stride in such a row: of larger ones, vectors of data are mostly unused."""
 
 LONGEST_WINDOW = 16
-"""The most elements along the shortest dim of its windows, which are unrolled."""
+"""The most elements of its windows along one of the other dims, which are unrolled."""
 
 
 def filtered(
@@ -74,7 +74,10 @@ class ForwardConvolutionOp(DirectConvolutionOp, ABC):
         sizes = [count.constant or 0 for count in counts]
         is_tiled = len(sizes) > 1 and min(sizes) > 1 and sizes[-1] >= SHORTEST_ROW
         taps = [size.constant or LONGEST_WINDOW + 1 for size in weight[2:]]
-        is_small = attributes["strides"][-1] <= LARGEST_STRIDE and min(taps) <= LONGEST_WINDOW
+        is_small = (
+            attributes["strides"][-1] <= LARGEST_STRIDE
+            and min(taps[:-1], default=0) <= LONGEST_WINDOW
+        )
         return layout == out == f"NC{cls.SPATIAL}" and is_depthwise and is_tiled and is_small
 
     @classmethod

@@ -64,8 +64,14 @@ def tile_windows(sch: Schedule, func: tir.PrimFuncOp, target: Target) -> None:
         if windows is not None and copy is not None and _only_pads(copy, windows, target):
             if sch.applies(sch.compute_inline, sch.rv(copy)):
                 windows, copy = windows_of(block), None
-        if windows is not None:
+        if windows is not None and not _gathers(windows, target):
             _tile(sch, windows, copy, target)
+
+
+def _gathers(windows: SlidingWindows, target: Target) -> bool:
+    """Whether lanes would be loaded one by one: some are padding, and there are no masks."""
+    pads = windows.in_planes and bool(choices_of(windows.contraction.block))
+    return pads and not target.isa.masks(windows.contraction.element_bits)
 
 
 def _copy_of_data(windows: SlidingWindows) -> tir.BlockOp | None:

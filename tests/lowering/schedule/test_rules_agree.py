@@ -40,6 +40,7 @@ IS_X86 = Target("llvm").triple.startswith("x86_64")
 TARGETS = HOST_TARGETS if IS_X86 else HOST_TARGETS[:1]
 EM_AARCH64 = 183
 """ELF's number of the machine."""
+AVX512 = "llvm -mtriple=x86_64-linux-gnu -mcpu=skylake-avx512"
 NEON = "llvm -mtriple=aarch64-linux-gnu -mcpu=cortex-a76"
 
 
@@ -99,18 +100,24 @@ PLAIN = """
 def main(x: R.Tensor((1, 3, 9, 9), "float32"), w: R.Tensor((8, 3, 3, 3), "float32")):
     return R.nn.conv2d(x, w)
 """
+FEW_COLUMNS = """
+@R.function
+def main(x: R.Tensor((14, 9), "float32"), w: R.Tensor((9, 24), "float32")):
+    return R.matmul(x, w)
+"""
 
 
 def test_every_rule_fires():
-    """Each rule has changed some of the kernels that are compared, or one in TVM's form.
+    """Each rule has changed some of the kernels that are compared, or of those of other tests.
 
-    Those are compared in `tests/lowering/graph/test_plain_forms.py`.
+    One in TVM's form is compared in `test_plain_forms`, one of few columns in `test_row_pairs`.
     """
     missing = set(default.RULES)
     for seed in SEEDS:
         missing -= scheduled(seed)[1].keys()
     with watched_rules() as fired:
         stage_text(LegalizeOps()(IRModule({"main": from_source(PLAIN)})), "schedule", TARGETS[0])
+        stage_text(IRModule({"main": from_source(FEW_COLUMNS)}), "schedule", AVX512)
     assert not missing - fired.keys()
 
 

@@ -4,6 +4,7 @@ import re
 
 import numpy as np
 import pytest
+from differential import watched_rules
 
 from xrelax import relax
 from xrelax.dialects.relax.operators.plain_convolution import Conv2dOp
@@ -114,6 +115,19 @@ def test_planes(dims, kernel, stride, padding, dilation, dtype, target):
     compare(relax.build(module, target)["main"](x, w).numpy(), wanted, dtype)
 
 
+@pytest.mark.parametrize(("dtype", "is_tiled"), [("float32", True), ("int8", False)])
+def test_pools_of_planes_are_tiled_where_masks_stand_for_padding(dtype, is_tiled):
+    options = arguments(options_of(1, (1, 1, 1, 1), 1) | {"pool_size": [3, 3]})
+    module = from_source(f"""
+@R.function
+def main(x: R.Tensor((2, 3, 23, 37), "{dtype}")):
+    return R.nn.max_pool2d(x, {options})
+""")
+    with watched_rules() as fired:
+        stage_text(module, "schedule", "llvm -mcpu=haswell -mtriple=x86_64-linux-gnu")
+    assert ("sliding-windows" in fired) == is_tiled
+
+
 @pytest.mark.parametrize("operator", [MaxPool2dOp, AvgPool2dOp])
 @pytest.mark.parametrize("stride", [1, 2])
 def test_pools_of_planes(operator, stride):
@@ -154,7 +168,8 @@ def test_planes_and_their_weights_are_not_permuted(stride):
         ("1, 5", 1, (0, 2, 0, 2), True),
         ("3, 3", 4, (1, 1, 1, 1), True),
         ("3, 3", 5, (1, 1, 1, 1), False),
-        ("17, 3", 1, (8, 1, 8, 1), True),
+        ("3, 17", 1, (1, 8, 1, 8), True),
+        ("17, 3", 1, (8, 1, 8, 1), False),
         ("17, 17", 1, (8, 8, 8, 8), False),
     ],
 )
