@@ -55,13 +55,12 @@ class PackWeight(RewritePattern):
 
 def _kernel_layout(op: ForwardConvolutionOp, attributes: dict[str, Any]) -> str:
     """The layout that the kernel of a convolution reads its weight in."""
-    layout, kernel, _ = op.layouts(attributes)
-    dims, sizes = dims_of(op.data), dims_of(op.weight)
+    _, kernel, out = op.layouts(attributes)
+    dims, sizes, own = dims_of(op.result), dims_of(op.weight), f"OI{op.SPATIAL}"
     if dims is not None and sizes is not None:
-        data = in_order(dims, layout, f"NC{op.SPATIAL}")
-        weight = in_order(sizes, kernel, f"OI{op.SPATIAL}")
-        if op.filters_planes(data, weight, attributes):
-            return f"OI{op.SPATIAL}"
+        counts, weight = in_order(dims, out, op.SPATIAL), in_order(sizes, kernel, own)
+        if op.filters_planes(counts, weight, attributes):
+            return own
     return f"{op.SPATIAL}IO"
 
 

@@ -181,16 +181,28 @@ class DirectConvolutionOp(ConvolutionOp, ABC):
     @classmethod
     def compute(cls, te: TensorLanguage, tensors: Sequence[Any], attributes: dict[str, Any]) -> Any:
         data, weight = tensors
-        layout, kernel, out = cls.layouts(attributes)
+        layout, kernel, _ = cls.layouts(attributes)
         dims = expressions(te, data, layout, f"NC{cls.SPATIAL}")
         sizes = expressions(te, weight, kernel, f"OI{cls.SPATIAL}")
         counts, _ = cls.geometry(dims, sizes, attributes)
         windows = cls.windows(sizes[2:], attributes)
+        return cls.sums(te, tensors, attributes, windows, counts)
+
+    @classmethod
+    def sums(
+        cls,
+        te: TensorLanguage,
+        tensors: Sequence[Any],
+        attributes: dict[str, Any],
+        windows: Sequence[Window],
+        counts: Sequence[IntExpr],
+    ) -> Any:
+        """The result, of `counts` windows over each spatial dim."""
         operands = cls.channels_last(te, tensors, attributes, windows, counts)
-        dtype, groups = accumulator(data.dtype, attributes["out_dtype"]), attributes["groups"]
-        multiply = partial(cls.multiply, te, dtype=dtype)
-        product = convolve(te, *operands, counts, groups, multiply)
-        return in_layout(te, product, out, attributes["out_dtype"] or data.dtype)
+        dtype, (*_, out) = tensors[0].dtype, cls.layouts(attributes)
+        multiply = partial(cls.multiply, te, dtype=accumulator(dtype, attributes["out_dtype"]))
+        product = convolve(te, *operands, counts, attributes["groups"], multiply)
+        return in_layout(te, product, out, attributes["out_dtype"] or dtype)
 
 
 def in_layout(te: TensorLanguage, product: Any, layout: str, dtype: str) -> Any:

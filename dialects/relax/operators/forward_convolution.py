@@ -60,36 +60,37 @@ class ForwardConvolutionOp(DirectConvolutionOp, ABC):
 
     @classmethod
     def filters_planes(
-        cls, data: Sequence[IntExpr], weight: Sequence[IntExpr], attributes: dict[str, Any]
+        cls, counts: Sequence[IntExpr], weight: Sequence[IntExpr], attributes: dict[str, Any]
     ) -> bool:
-        """Whether each channel is filtered where it is, for ``NC…`` data and ``OI…`` weight.
+        """Whether each channel is filtered where it is: `counts` windows, of an ``OI…`` weight.
 
         Copies of depthwise data with channels last cost more than the sums. A kernel's vectors then
         run along rows, and its tiles along another dim, both of known sizes. Windows are unrolled
         along one dim, within the limits of `match_windows`.
         """
         layout, _, out = cls.layouts(attributes)
-        counts, channels = cls.geometry(data, weight, attributes)
-        is_depthwise = weight[1] == ONE and channels == IntExpr.of(attributes["groups"])
+        is_depthwise = weight[1] == ONE and weight[0] == IntExpr.of(attributes["groups"])
         sizes = [count.constant or 0 for count in counts]
         is_tiled = len(sizes) > 1 and min(sizes) > 1 and sizes[-1] >= SHORTEST_ROW
-        taps = [size.constant or LONGEST_WINDOW + 1 for size in weight[2:]]
-        is_small = (
-            attributes["strides"][-1] <= LARGEST_STRIDE
-            and min(taps[:-1], default=0) <= LONGEST_WINDOW
-        )
+        taps = [size.constant or LONGEST_WINDOW + 1 for size in weight[2:-1]]
+        is_small = attributes["strides"][-1] <= LARGEST_STRIDE
+        is_small = is_small and min(taps, default=0) <= LONGEST_WINDOW
         return layout == out == f"NC{cls.SPATIAL}" and is_depthwise and is_tiled and is_small
 
     @classmethod
-    def compute(cls, te: TensorLanguage, tensors: Sequence[Any], attributes: dict[str, Any]) -> Any:
+    def sums(
+        cls,
+        te: TensorLanguage,
+        tensors: Sequence[Any],
+        attributes: dict[str, Any],
+        windows: Sequence[Window],
+        counts: Sequence[IntExpr],
+    ) -> Any:
         (data, weight), (layout, kernel, _) = tensors, cls.layouts(attributes)
-        dims = expressions(te, data, layout, f"NC{cls.SPATIAL}")
         sizes = expressions(te, weight, kernel, f"OI{cls.SPATIAL}")
-        if not cls.filters_planes(dims, sizes, attributes):
-            return super().compute(te, tensors, attributes)
+        if not cls.filters_planes(counts, sizes, attributes):
+            return super().sums(te, tensors, attributes, windows, counts)
         own, others = (cls.operand_dtype(t.dtype, attributes) for t in tensors)
-        counts, _ = cls.geometry(dims, sizes, attributes)
-        windows = cls.windows(sizes[2:], attributes)
         around, moved = padded(te, data, layout, layout, windows, counts, own)
         weight = arranged(te, weight, kernel, f"OI{cls.SPATIAL}", others, "T_pack")
         dtype = accumulator(data.dtype, attributes["out_dtype"])
