@@ -95,15 +95,24 @@ def depthwise(size: int, stride: int, c: int, pixels: int) -> Workload:
     return Workload(name, "windows", function, *shapes, is_numpy=False)
 
 
-def pool(kind: str, size: int, stride: int, padding: int, c: int, pixels: int) -> Workload:
-    """A pool of one image; `kind` is "max" or "average"."""
+def max_pool(size: int, stride: int, padding: int, c: int, pixels: int) -> Workload:
+    """A max pool of one image, whose channels are planes."""
 
     def function(o: Any, x: Any) -> Any:
-        if kind == "average":
-            return o.average_pool(x, size, stride)
         return o.max_pool(x, size, stride, padding)
 
-    name = f"{kind} pool {size}x{size} {c} {pixels}²" + (f" /{stride}" if stride > 1 else "")
+    name = f"max pool {size}x{size} {c} {pixels}²" + (f" /{stride}" if stride > 1 else "")
+    name += ", padded" if padding else ""
+    return Workload(name, "windows", function, {"x": (1, c, pixels, pixels)}, {}, is_numpy=False)
+
+
+def average_pool(size: int, stride: int, c: int, pixels: int) -> Workload:
+    """An average pool of one image, whose channels are planes."""
+
+    def function(o: Any, x: Any) -> Any:
+        return o.average_pool(x, size, stride)
+
+    name = f"average pool {size}x{size} {c} {pixels}²" + (f" /{stride}" if stride > 1 else "")
     return Workload(name, "windows", function, {"x": (1, c, pixels, pixels)}, {}, is_numpy=False)
 
 
@@ -163,14 +172,8 @@ DEPTHWISE = (
 )
 """Sizes of windows, strides, channels and pixels."""
 
-POOLS = (
-    ("max", 3, 2, 1, 64, 112),
-    ("max", 3, 1, 1, 192, 28),
-    ("max", 2, 2, 0, 32, 26),
-    ("max", 5, 1, 2, 256, 20),
-    ("average", 2, 2, 0, 128, 56),
-)
-"""Kinds, sizes of windows, strides, padding, channels and pixels."""
+MAX_POOLS = ((3, 2, 1, 64, 112), (3, 1, 1, 192, 28), (2, 2, 0, 32, 26), (5, 1, 2, 256, 20))
+"""Sizes of windows, strides, padding, channels and pixels."""
 
 RESNET_CONVOLUTIONS = (
     (3, 64, 224, 7, 2),
@@ -210,8 +213,9 @@ def standard() -> Iterator[Workload]:
     yield from memory_bound(4, 1024)
     for sizes in DEPTHWISE:
         yield depthwise(*sizes)
-    for sizes in POOLS:
-        yield pool(*sizes)
+    for sizes in MAX_POOLS:
+        yield max_pool(*sizes)
+    yield average_pool(2, 2, 128, 56)
     for rows, columns in SORTED:
         yield from sorting(rows, columns)
     for batch in (64, 1024):
@@ -274,7 +278,7 @@ def _drawn(seed: int) -> Iterator[Workload]:
     for _ in range(2):
         size, stride = int(rng.choice([3, 5, 7])), between(1, 2)
         yield depthwise(size, stride, between(8, 512, 8), between(7, 64))
-    yield pool("max", int(rng.choice([2, 3])), 2, between(0, 1), between(8, 256), between(7, 112))
+    yield max_pool(int(rng.choice([2, 3])), 2, between(0, 1), between(8, 256), between(7, 112))
 
 
 def quick(workloads: Iterator[Workload]) -> list[Workload]:

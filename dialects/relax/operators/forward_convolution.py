@@ -21,16 +21,19 @@ from .convolution import ChannelError, DirectConvolutionOp
 from .inference import divides
 from .language import TensorLanguage
 from .linear_algebra import MatmulOp, MatrixProductOp
-from .windows import Window, arranged, expressions, padded, window_slices, windows_of
+from .windows import (
+    MOST_TAPS,
+    WIDEST_STEP,
+    Window,
+    arranged,
+    expressions,
+    padded,
+    window_slices,
+    windows_of,
+)
 
 SHORTEST_ROW = 8
 """The fewest results in a row along which a depthwise convolution's vectors run."""
-
-LARGEST_STRIDE = 4
-"""The largest stride in such a row: of larger ones, vectors of data are mostly unused."""
-
-LONGEST_WINDOW = 16
-"""The most elements of its windows along one of the other dims, which are unrolled."""
 
 
 def filtered(
@@ -65,16 +68,16 @@ class ForwardConvolutionOp(DirectConvolutionOp, ABC):
         """Whether each channel is filtered where it is: `counts` windows, of an ``OI…`` weight.
 
         Copies of depthwise data with channels last cost more than the sums. A kernel's vectors then
-        run along rows, and its tiles along another dim, both of known sizes. Windows are unrolled
-        along one dim, within the limits of `match_windows`.
+        run along rows, and its tiles along another dim, both of known sizes, of which the elements
+        of a window are unrolled.
         """
         layout, _, out = cls.layouts(attributes)
         is_depthwise = weight[1] == ONE and weight[0] == IntExpr.of(attributes["groups"])
         sizes = [count.constant or 0 for count in counts]
         is_tiled = len(sizes) > 1 and min(sizes) > 1 and sizes[-1] >= SHORTEST_ROW
-        taps = [size.constant or LONGEST_WINDOW + 1 for size in weight[2:-1]]
-        is_small = attributes["strides"][-1] <= LARGEST_STRIDE
-        is_small = is_small and min(taps, default=0) <= LONGEST_WINDOW
+        taps = [size.constant or MOST_TAPS + 1 for size in weight[2:-1]]
+        is_small = attributes["strides"][-1] <= WIDEST_STEP
+        is_small = is_small and min(taps, default=0) <= MOST_TAPS
         return layout == out == f"NC{cls.SPATIAL}" and is_depthwise and is_tiled and is_small
 
     @classmethod

@@ -16,6 +16,13 @@ from ..types import TensorType
 from .base import OperatorOp
 from .language import TensorLanguage
 
+MOST_TAPS = 16
+"""The most elements of a window along one dim, which kernels unroll."""
+
+WIDEST_STEP = 4
+"""The largest stride along a row whose windows are vectorized: of a larger one, most elements of
+the loaded vectors are unused."""
+
 
 @dataclass(frozen=True)
 class Window:

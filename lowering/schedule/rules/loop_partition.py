@@ -191,8 +191,13 @@ def peel_remainder(sch: Schedule, loop: tir.ForOp, extent: IntExpr, size: int) -
     return [loop] if parts is None else [sch.loop(part) for part in parts]
 
 
-def trim_remainder(sch: Schedule, part: tir.ForOp) -> None:
-    """Drop out-of-range iterations of the loops in a part; vectorized loops stay whole."""
+def trim_remainder(sch: Schedule, part: tir.ForOp, *, trims_lanes: bool = False) -> None:
+    """Drop out-of-range iterations of the loops in a part.
+
+    Vectorized loops stay whole, under masks, unless `trims_lanes` asks for shorter vectors.
+    """
     for inner in operations_in(part):
-        if isinstance(inner, tir.ForOp) and inner is not part and inner.kind.data != "vectorized":
+        if not isinstance(inner, tir.ForOp) or inner is part:
+            continue
+        if trims_lanes or inner.kind.data != "vectorized":
             sch.applies(sch.loop_trim, sch.rv(inner))  # refused if their number is symbolic

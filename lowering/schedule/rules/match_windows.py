@@ -19,6 +19,7 @@ from functools import cached_property
 from ....dialects import tir
 from ....dialects.int_expr import ONE
 from ....dialects.nesting import operations_in
+from ....dialects.relax.operators.windows import MOST_TAPS, WIDEST_STEP
 from ...analysis.reductions import Accumulation
 from ...analysis.strides import Strides
 from ..blocks import ScheduleError, plain_loops
@@ -26,14 +27,8 @@ from ..inline import EXPRESSIONS
 from ..reducer import reducer_of
 from .match_contraction import Contraction, has_no_results, is_apart
 
-MOST_TAPS = 16
-"""The most elements of a row of a window, which are unrolled."""
-
 NEAR = 8
 """Windows within this distance in a row are to share elements."""
-
-WIDEST_STEP = 4
-"""The most elements between the data of lanes: more of them are loaded one by one."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +49,7 @@ class SlidingWindows:
         return size_of(self.contraction, axis)
 
     @cached_property
-    def channels(self) -> int:
+    def length(self) -> int:
         """The number of elements along the lanes."""
         return self.size(self.contraction.n)
 

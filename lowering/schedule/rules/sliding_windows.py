@@ -64,14 +64,16 @@ def tile_windows(sch: Schedule, func: tir.PrimFuncOp, target: Target) -> None:
         if windows is not None and copy is not None and _only_pads(copy, windows, target):
             if sch.applies(sch.compute_inline, sch.rv(copy)):
                 windows, copy = windows_of(block), None
-        if windows is not None and not _gathers(windows, target):
+        if windows is None:
+            continue
+        # Without masks, lanes of which some are padding would be loaded one by one.
+        if not choices_of(windows.contraction.block) or _has_masks(windows, target):
             _tile(sch, windows, copy, target)
 
 
-def _gathers(windows: SlidingWindows, target: Target) -> bool:
-    """Whether lanes would be loaded one by one: some are padding, and there are no masks."""
-    pads = windows.in_planes and bool(choices_of(windows.contraction.block))
-    return pads and not target.isa.masks(windows.contraction.element_bits)
+def _has_masks(windows: SlidingWindows, target: Target) -> bool:
+    """Whether there are masks for lanes of padding, or no such lanes."""
+    return not windows.in_planes or target.isa.masks(windows.contraction.element_bits)
 
 
 def _copy_of_data(windows: SlidingWindows) -> tir.BlockOp | None:
@@ -88,9 +90,7 @@ def _copy_of_data(windows: SlidingWindows) -> tir.BlockOp | None:
 def _only_pads(block: tir.BlockOp, windows: SlidingWindows, target: Target) -> bool:
     """Whether a block copies data, with constants around it that masks stand for, in its layout."""
     strides = Strides(block, bound=False)
-    if windows.in_planes and not target.isa.masks(windows.contraction.element_bits):
-        return False
-    if len(strides.loads) != 1 or not choices_of(block):
+    if len(strides.loads) != 1 or not choices_of(block) or not _has_masks(windows, target):
         return False
     kinds = (tir.LoadOp, tir.StoreOp, tir.ApplyOp, scf.IfOp, scf.YieldOp)
     known = (*kinds, arith.ConstantOp, arith.CmpiOp, arith.AndIOp)
@@ -103,7 +103,7 @@ def _only_pads(block: tir.BlockOp, windows: SlidingWindows, target: Target) -> b
 def _tile(sch: Schedule, windows: SlidingWindows, copy: tir.BlockOp | None, target: Target) -> None:
     """Apply the tile; where a primitive is refused, the schedule is slower but correct."""
     contraction = windows.contraction
-    lanes = min(target.lanes(contraction.element_bits), windows.channels)
+    lanes = min(target.lanes(contraction.element_bits), windows.length)
     name = contraction.block.block_name.data
     widest = range(1, min(windows.width, target.vector_registers - 2) + 1)
     width = sch.decide(f"{name}.width", choose_width(windows, target), lambda: widest)
@@ -111,7 +111,7 @@ def _tile(sch: Schedule, windows: SlidingWindows, copy: tir.BlockOp | None, targ
     in_block = _vectors_in_cache(windows, lanes, target)
     if copy is not None:
         in_block = None if windows.in_planes else _vectors_in_line(windows, lanes)
-    vectors = -(-windows.channels // lanes)
+    vectors = -(-windows.length // lanes)
     blocks = [0, *(n for n in range(1, vectors) if vectors % n == 0)]
     in_block = sch.decide(f"{name}.block", in_block or 0, lambda: blocks) or None
     outer, columns, vectors = _tile_loops(sch, windows, width, lanes, in_block)
@@ -127,16 +127,8 @@ def _tile(sch: Schedule, windows: SlidingWindows, copy: tir.BlockOp | None, targ
     for part in _parts(sch, columns, windows.width // width):
         for inner in blocks_in(part):
             sch.applies(sch.fold_conditions, sch.rv(inner))
-        trim_remainder(sch, part)
-        if (windows.channels % lanes).bit_count() == 1:
-            _trim_lanes(sch, part)
-
-
-def _trim_lanes(sch: Schedule, part: tir.ForOp) -> None:
-    """Let the vectors of the last channels, a power of two, have as many lanes: no masks."""
-    for loop in operations_in(part):
-        if isinstance(loop, tir.ForOp) and loop.kind.data == "vectorized":
-            sch.applies(sch.loop_trim, sch.rv(loop))  # whole vectors stay
+        # A power of two of last elements are a vector without masks.
+        trim_remainder(sch, part, trims_lanes=(windows.length % lanes).bit_count() == 1)
 
 
 def _lay_out_weights(sch: Schedule, windows: SlidingWindows, lanes: int) -> None:
@@ -144,7 +136,7 @@ def _lay_out_weights(sch: Schedule, windows: SlidingWindows, lanes: int) -> None
     func = enclosing(windows.contraction.block, tir.PrimFuncOp)
     loads = {load.buffer: load for load in windows.contraction.rhs}  # one of each buffer
     for buffer, load in loads.items():
-        if func is not None and buffer in func.layout_free and windows.channels > lanes:
+        if func is not None and buffer in func.layout_free and windows.length > lanes:
             lay_out_panels(sch, windows.contraction, load, lanes)
 
 
@@ -192,7 +184,7 @@ def _vectors_in_line(windows: SlidingWindows, lanes: int) -> int | None:
     the channels of the data are apart.
     """
     contraction = windows.contraction
-    vectors = -(-windows.channels // lanes)
+    vectors = -(-windows.length // lanes)
     most = max(LINE_BITS // (lanes * contraction.element_bits), 1)
     found = largest_divisor(vectors, most)
     return None if found == vectors else found
@@ -206,7 +198,7 @@ def _vectors_in_cache(windows: SlidingWindows, lanes: int, target: Target) -> in
     vector alone does, since longer rows of memory are read faster, and if the last one is masked.
     """
     contraction = windows.contraction
-    vectors, left = divmod(windows.channels, lanes)
+    vectors, left = divmod(windows.length, lanes)
     sizes = [_size_of_vector(windows, load, lanes) for load in contraction.rhs]
     if any(size is None for size in sizes):
         return None
