@@ -292,6 +292,6 @@ def context_of(constants_table: int, poll: int = 0) -> tuple[int, ...]:
 
 
 def new_result(layout: Layout) -> Tensor:
-    """A tensor with undefined values in memory of its own."""
-    storage = Storage(layout.nbytes)
+    """A tensor with undefined values in memory of its own, perhaps that of a former result."""
+    storage = Storage(layout.nbytes, pooled=True)
     return Tensor(storage.address, layout, storage)

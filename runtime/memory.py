@@ -29,16 +29,20 @@ class Storage:
     """`nbytes` uninitialized bytes at a 64-byte aligned `address`, freed with the object.
 
     With `filled`, it is moved to huge pages now: memory that malloc returns a second time has small
-    ones. Raises MemoryError if there is not enough memory.
+    ones. With `pooled`, large memory comes from `BLOCKS` and returns there. Raises MemoryError if
+    there is not enough memory.
     """
 
     __slots__ = ("__weakref__", "_block", "address", "nbytes")
 
-    def __init__(self, nbytes: int, *, filled: bool = False) -> None:
+    def __init__(self, nbytes: int, *, filled: bool = False, pooled: bool = False) -> None:
         self._block: object
         if nbytes <= _SMALL_LIMIT:
             self._block = small = _SMALL[(nbytes + ALIGNMENT - 1) // ALIGNMENT]()
             start = ctypes.addressof(small)
+        elif pooled and nbytes >= HUGE_PAGE:
+            self._block = block = BLOCKS.take(nbytes)
+            start = block.address
         else:
             self._block = large = _large_block(nbytes)
             start = buffer_address(large)
@@ -82,6 +86,64 @@ def _large_block(nbytes: int) -> npt.NDArray[np.uint8]:
         except MemoryError:
             pass
     raise MemoryError(f"cannot allocate {nbytes} bytes")
+
+
+class BlockPool:
+    """A thread-safe pool of large blocks, whose pages exist: a page's first use has it zeroed.
+
+    As TVM's pooled allocator, but it holds at most `limit` bytes.
+    """
+
+    __slots__ = ("_free", "_limit")
+
+    def __init__(self, limit: int) -> None:
+        self._free: dict[int, list[npt.NDArray[np.uint8]]] = {}
+        self._limit = limit
+
+    def take(self, nbytes: int) -> PooledBlock:
+        """A block of at least `nbytes`, which returns to the pool with the object."""
+        size = -(-nbytes // HUGE_PAGE) * HUGE_PAGE
+        try:
+            return PooledBlock(self._free[size].pop(), self)
+        except (KeyError, IndexError):
+            pass
+        try:
+            data = _large_block(size)
+        except MemoryError:
+            self._free.clear()
+            data = _large_block(size)
+        use_huge_pages(buffer_address(data), size)
+        return PooledBlock(data, self)
+
+    def give(self, data: npt.NDArray[np.uint8]) -> None:
+        """Keep a block; frees all others if it is too large beside them."""
+        size = data.nbytes - ALIGNMENT
+        if self.nbytes + size > self._limit:
+            self._free.clear()
+        if size <= self._limit:
+            self._free.setdefault(size, []).append(data)
+
+    @property
+    def nbytes(self) -> int:
+        """How many bytes wait for a use."""
+        return sum(size * len(blocks) for size, blocks in self._free.copy().items())
+
+
+class PooledBlock:
+    """Memory that returns to its pool when nothing refers to this object."""
+
+    __slots__ = ("_data", "_pool", "address")
+
+    def __init__(self, data: npt.NDArray[np.uint8], pool: BlockPool) -> None:
+        self._data, self._pool = data, pool
+        self.address = buffer_address(data)
+
+    def __del__(self) -> None:
+        self._pool.give(self._data)
+
+
+BLOCKS = BlockPool(limit=1 << 28)
+"""The memory of former results."""
 
 
 class ArenaPool:

@@ -103,7 +103,8 @@ class CallTable:
     """The words of one callable object, which native code reads while it is called.
 
     `slow` and `fail` are methods of the callable: `slow` is the Python path of a call, and `fail`
-    raises the exception for a status. With `returns_torch`, results are torch tensors.
+    raises the exception for a status. With `new_torch`, results are torch tensors, and it makes
+    the large ones.
     """
 
     def __init__(
@@ -112,7 +113,7 @@ class CallTable:
         slow: Callable[..., Any],
         fail: Callable[..., Any],
         *,
-        returns_torch: bool = False,
+        new_torch: Callable[[Layout], Any] | None = None,
     ) -> None:
         python, spec = python_words(), function.spec
         assert python is not None, "expected an interpreter that has native calls"
@@ -124,13 +125,14 @@ class CallTable:
         self._context = words(len(function.context))
         self._context[:] = function.context
         self._descriptors = _descriptors(spec)
-        self._kept = (python, slow, fail, new_result, function.arenas.free)
+        allocate = new_torch or new_result
+        self._kept = (python, slow, fail, allocate, function.arenas.free)
         self.words = table = words(len(CallWord))
         table[CallWord.PYTHON] = ctypes.addressof(python)
         table[CallWord.ENTRY] = function.address
         table[CallWord.SLOW] = id(slow)
         table[CallWord.FAIL] = id(fail)
-        table[CallWord.ALLOCATE] = id(new_result)
+        table[CallWord.ALLOCATE] = id(allocate)
         table[CallWord.ARENAS] = id(function.arenas.free)
         table[CallWord.ARITY] = len(spec.params)
         table[CallWord.RESULTS] = len(spec.results)
@@ -140,7 +142,7 @@ class CallTable:
         table[CallWord.CONTEXT] = ctypes.addressof(self._context)
         table[CallWord.OUT] = id(sys.intern("out")) if accepts_out(spec) else 0
         table[CallWord.RETURNS_TUPLE] = spec.returns_tuple
-        table[CallWord.RETURNS_TORCH] = returns_torch
+        table[CallWord.RETURNS_TORCH] = new_torch is not None
         table[CallWord.WRITES] = any(p.written for p in spec.params)
         table[CallWord.TENSORS] = ctypes.addressof(self._descriptors)
         table[CallWord.PLANS] = ctypes.addressof(self._slots)

@@ -8,6 +8,8 @@ from typing import Any, NoReturn
 
 import torch
 
+from ...runtime.call import new_result
+from ...runtime.layout import Layout
 from ...runtime.native_call import CallTable, NativeCallable, NativeFunction, set_native_call
 from ...runtime.tensor import Tensor
 
@@ -77,6 +79,14 @@ def complex_tensor(result: Tensor | torch.Tensor) -> torch.Tensor:
     return torch.view_as_complex(result if isinstance(result, torch.Tensor) else to_torch(result))
 
 
+def _new_torch(layout: Layout) -> torch.Tensor:
+    """A torch tensor with undefined values in memory of the run time, which keeps its pages.
+
+    torch gives large memory back to the system, which has each page zeroed when it is used again.
+    """
+    return to_torch(new_result(layout))
+
+
 class TorchCall(NativeCallable):
     """A function that returns a torch tensor, or a tuple of them if it returns a tuple.
 
@@ -89,7 +99,7 @@ class TorchCall(NativeCallable):
     ) -> None:
         self._function = function
         self._arguments = arguments
-        self._table = CallTable(function, TorchCall.in_python, TorchCall.fail, returns_torch=True)
+        self._table = CallTable(function, TorchCall.in_python, TorchCall.fail, new_torch=_new_torch)
         set_native_call(self, function.entry, ctypes.addressof(self._table.words))
 
     def in_python(self, /, *args: Any) -> Any:

@@ -111,9 +111,7 @@ def _torch(
         _method(f, value, f.known(PythonWord.IS_NEG)),
     ):
         _refuse_true(f, attribute, refuse)
-    memory = f.alloca(f"[{DLPlace.WORDS} x i64]")
-    status = f.call(PythonWord.DL_VIEW, value, memory, returns=I32)
-    f.unless(f.is_zero(status), refuse)
+    memory = _torch_memory(f, value, refuse)
     device = f.load(memory, DLPlace.DEVICE, I32)
     f.unless(f.equal(device, f.integer(CPU, I32)), refuse)
     f.unless(f.equal(f.wide(f.load(memory, DLPlace.RANK, I32)), rank), refuse)
@@ -122,12 +120,29 @@ def _torch(
     shape = f.load(memory, DLPlace.SHAPE)
     _refuse_strided(f, shape, f.load(memory, DLPlace.STRIDES), rank, refuse)
     f.copy(shape, dims, rank)
-    start_ = f.load(memory, DLPlace.DATA, I64)
-    f.unless(f.opposite(f.is_zero(start_)), refuse)  # nothing there, or no elements
-    address = f.add(start_, f.load(memory, DLPlace.OFFSET, I64))
+    address = _data_address(f, memory, refuse)
     mask = f.word(tensor, TensorWord.ALIGN_MASK, I64)
     f.unless(f.is_zero(f.bits(address, mask)), refuse)
     return address
+
+
+def torch_address(f: PythonCode, value: Value, refuse: Block) -> Value:
+    """The address that a new torch tensor has."""
+    return _data_address(f, _torch_memory(f, value, refuse), refuse)
+
+
+def _torch_memory(f: PythonCode, value: Value, refuse: Block) -> Value:
+    """What DLPack says of a torch tensor."""
+    memory = f.alloca(f"[{DLPlace.WORDS} x i64]")
+    status = f.call(PythonWord.DL_VIEW, value, memory, returns=I32)
+    f.unless(f.is_zero(status), refuse)
+    return memory
+
+
+def _data_address(f: PythonCode, memory: Value, refuse: Block) -> Value:
+    start_ = f.load(memory, DLPlace.DATA, I64)
+    f.unless(f.opposite(f.is_zero(start_)), refuse)  # nothing there, or no elements
+    return f.add(start_, f.load(memory, DLPlace.OFFSET, I64))
 
 
 def _method(f: PythonCode, value: Value, name: Value) -> Value:

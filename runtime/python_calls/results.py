@@ -9,10 +9,16 @@ there is none, perhaps with an exception.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from ..call_words import SMALL_RESULT, CallWord, DLPlace, Place, PlanWord, PythonWord, TensorWord
-from ..memory import ALIGNMENT
-from .arguments import CPU, tensor_address
+from ..memory import ALIGNMENT, HUGE_PAGE
+from .arguments import CPU, tensor_address, torch_address
 from .code import I32, I64, PTR, Block, PythonCode, Value, start
+
+_LARGE_IN_TORCH = 8 * HUGE_PAGE
+"""Bytes of a result from which memory of torch costs more than a tensor that is not torch's: malloc
+gives it back to the system when it is freed."""
 
 _RESULT, _TAKE_ARENA = "@xrelax.result", "@xrelax.take_arena"
 
@@ -58,15 +64,21 @@ def result_function() -> str:
     nbytes = f.item(f.word(plan, PlanWord.BYTES), position, I64)
     layout = f.item(f.word(plan, PlanWord.LAYOUTS), index)
     in_torch, ours, small, large, refuse = (f.new_block() for _ in range(5))
+    allocate = f.word(call, CallWord.ALLOCATE)
     returns_torch = f.word(call, CallWord.RETURNS_TORCH, I64)
     f.branch_if(f.is_zero(returns_torch), ours, in_torch)
     f.continue_in(in_torch)
     descriptor = f.moved(f.word(call, CallWord.TENSORS), position, TENSOR_WORDS)
+    pooled, plain = f.new_block(), f.new_block()
+    f.branch_if(f.less(f.integer(_LARGE_IN_TORCH - 1), nbytes), pooled, plain)
+    f.continue_in(pooled)
+    f.give(_large_result(f, allocate, layout, torch_address, word, refuse))
+    f.continue_in(plain)
     f.give(_torch_result(f, descriptor, nbytes, dims, word, refuse))
     f.continue_in(ours)
     f.branch_if(f.less(f.integer(SMALL_RESULT), nbytes), large, small)
     f.continue_in(large)
-    f.give(_large_result(f, f.word(call, CallWord.ALLOCATE), layout, word, refuse))
+    f.give(_large_result(f, allocate, layout, tensor_address, word, refuse))
     f.continue_in(small)
     f.give(_small_result(f, nbytes, layout, word, refuse))
     f.continue_in(refuse)
@@ -78,14 +90,25 @@ TENSOR_WORDS = f"[{len(TensorWord)} x i64]"
 
 
 def _large_result(
-    f: PythonCode, allocate: Value, layout: Value, word: Value, refuse: Block
+    f: PythonCode,
+    allocate: Value,
+    layout: Value,
+    address: Callable[[PythonCode, Value, Block], Value],
+    word: Value,
+    refuse: Block,
 ) -> Value:
     """A tensor that Python makes, with memory that suits its size."""
     args = f.alloca(PTR)
     f.store(layout, args)
     made = f.call(PythonWord.VECTORCALL, allocate, args, f.integer(1), f.null())
     f.unless(f.opposite(f.is_zero(made)), refuse)
-    f.store(tensor_address(f, made, refuse), word)
+    without_memory = f.new_block()
+    f.store(address(f, made, without_memory), word)
+    following = f.block
+    f.continue_in(without_memory)
+    f.do(PythonWord.DECREF, made)
+    f.branch(refuse)
+    f.continue_in(following)
     return made
 
 

@@ -268,6 +268,36 @@ def test_dims_outside_of_the_range_are_refused_by_every_call(summed: Any):
             call(x, x)
 
 
+@pytest.fixture
+def clamped() -> Any:
+    return xrelax.compile(torch.nn.Hardtanh(0, 9), (torch.zeros(1 << 22),))
+
+
+def test_large_results_are_torch_tensors_in_the_memory_of_former_ones(
+    clamped: Any, monkeypatch: pytest.MonkeyPatch
+):
+    x = torch.arange(1 << 22, dtype=torch.float32)
+    clamped(x)
+    monkeypatch.setattr(type(clamped), "_tensors", None)
+    first = clamped(x)
+    assert type(first) is torch.Tensor and torch.equal(first, x.clamp(0, 9))
+    address, part = first.data_ptr(), first[5:7]
+    del first
+    assert clamped(x).data_ptr() != address and part.tolist() == [5, 6]
+    del part
+    assert address in [r.data_ptr() for r in (clamped(x), clamped(x))]
+
+
+def test_large_results_under_a_mode_whose_new_tensors_have_no_data(clamped: Any):
+    from torch._subclasses import FakeTensorMode
+
+    x = torch.ones(1 << 22)
+    clamped(x)
+    with FakeTensorMode():
+        found = clamped(x)
+    assert torch.equal(found, x)
+
+
 def test_calls_under_a_mode_whose_new_tensors_have_no_data(summed: Any):
     from torch._subclasses import FakeTensorMode
 

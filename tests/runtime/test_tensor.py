@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import gc
 import pickle
-import sys
 import weakref
 
 import numpy as np
 import pytest
 
 import xrelax
-from xrelax.runtime import memory
 from xrelax.runtime.device import Device, cpu, device
 from xrelax.runtime.dtype import DTYPES, bfloat16_to_float32, to_bfloat16
-from xrelax.runtime.memory import ALIGNMENT, HUGE_PAGE, ArenaPool, Storage, use_huge_pages
+from xrelax.runtime.memory import ALIGNMENT
 from xrelax.runtime.tensor import (
     NDArray,
     Tensor,
@@ -182,28 +180,6 @@ def test_as_tensor_takes_numpy_scalars_but_no_python_ones():
             as_tensor(value)
 
 
-@pytest.mark.parametrize("nbytes", [0, 1, 63, 64, 65, 4095, 4096, 4097, 100_000])
-def test_storage_is_aligned_and_all_of_it_usable(nbytes):
-    storages = [Storage(nbytes) for _ in range(3)]
-    views = [Tensor(s.address, empty(nbytes, "uint8").layout, s).view() for s in storages]
-    for i, view in enumerate(views):
-        view[:] = i
-    for i, (storage, view) in enumerate(zip(storages, views, strict=True)):
-        assert storage.address % ALIGNMENT == 0
-        assert (view == i).all()
-
-
-def test_an_arena_pool_hands_out_the_same_memory_again():
-    pool = ArenaPool()
-    first = pool.take(100)
-    assert pool.take(100) is not first
-    pool.give(first)
-    assert pool.take(50) is first
-    pool.give(first)
-    assert pool.take(200).nbytes == 200
-    assert len(pool) == 0
-
-
 def test_the_cpu_is_the_only_device():
     assert cpu() == Device() == device("cpu") == device("cpu:0") == device(cpu()) == empty(1).device
     assert str(cpu()) == "cpu:0"
@@ -228,36 +204,6 @@ def test_other_devices_do_not_exist(name):
                 ValueError, match=f"'cpu', got '{name}:1': xrelax runs on CPUs only"
             ):
                 use(other)
-
-
-@pytest.mark.parametrize("nbytes", [HUGE_PAGE // 2, 5 * HUGE_PAGE])
-@pytest.mark.parametrize("filled", [False, True])
-def test_memory_on_huge_pages_keeps_its_values(nbytes, filled):
-    values = np.arange(nbytes // 8)
-    use_huge_pages(values.ctypes.data, values.nbytes, filled=filled)
-    np.testing.assert_array_equal(values, np.arange(nbytes // 8))
-    storage = Storage(nbytes)
-    use_huge_pages(storage.address, nbytes, filled=filled)
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="Linux has madvise")
-def test_arenas_move_to_huge_pages(monkeypatch):
-    asked = []
-    monkeypatch.setattr(memory, "_advise", lambda: lambda *args: asked.append(args[2]) or 0)
-    pool = ArenaPool()
-    pool.give(pool.take(HUGE_PAGE // 2))
-    assert not asked
-    pool.take(5 * HUGE_PAGE)
-    assert asked == [memory._HUGE_PAGES, memory._COLLAPSE]
-    Storage(5 * HUGE_PAGE)
-    assert asked[2:] == [memory._HUGE_PAGES]
-
-
-def test_memory_of_files_stays_as_it_is(tmp_path):
-    np.save(tmp_path / "values.npy", np.arange(HUGE_PAGE))
-    mapped = np.load(tmp_path / "values.npy", mmap_mode="r")
-    use_huge_pages(mapped.ctypes.data, mapped.nbytes, filled=True)
-    np.testing.assert_array_equal(mapped, np.arange(HUGE_PAGE))
 
 
 def test_assignment_of_all_elements():
