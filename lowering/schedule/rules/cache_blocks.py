@@ -15,6 +15,13 @@
             for i, j: Y[i, j] += T[i, j]
 
 An elementwise consumer of the results comes after the loop over `kb`.
+
+Rows whose steps are all in one block are read in blocks too, if they are large::
+
+    for ib:                                          rows that fit the last cache
+      for j0:                                        a panel of W
+        for i0:
+          T[...] = sum of X[i, k] * W[k, j]          in registers
 """
 
 from __future__ import annotations
@@ -39,7 +46,8 @@ ROWS_SHARE = 8
 
 FAR_SHARE = 2
 """Rows that take at least this part of the last cache are read from memory for each panel. With
-smaller ones, initializing and adding the results of blocks costs more than blocking gains."""
+smaller ones, blocking costs more than it gains: results are loaded and stored for each block of
+steps, panels are read for each block of rows."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +85,7 @@ def steps_in_block(contraction: Contraction, m: int, width: int, target: Target)
         return None
     size = contraction.element_bits // 8
     most = target.caches.l2 // PANEL_SHARE // (width * size)
-    if steps <= most or rows * steps * size * FAR_SHARE < target.caches.l3:
+    if steps <= most or not _are_far(contraction, rows * steps, target):
         return None
     found = _part(steps, most) if _is_sum(contraction.block) else None
     return None if found == 1 else found  # a single step has no loop
@@ -115,7 +123,7 @@ def cache_blocks(
     rows = None if m is None else contraction.extent(m).constant
     if columns is None or depth is None or rows is None:
         return None
-    room = target.caches.l3 // ROWS_SHARE // (contraction.element_bits // 8)
+    room = _room(contraction, target)
     in_column, in_row = -(-rows // tile.rows), -(-columns // width)
     row_tiles = balanced(in_column, max(room // depth // tile.rows, 1))
     column_tiles = _part(in_row, max(room // (row_tiles * tile.rows * width), 1))
@@ -124,6 +132,37 @@ def cache_blocks(
         None if row_tiles == in_column else row_tiles,
         None if column_tiles == in_row else column_tiles,
     )
+
+
+def row_tiles_in_block(
+    contraction: Contraction, m: int, tile: Tile, lanes: int, target: Target
+) -> int | None:
+    """Tiles of rows for which all panels are read in turn; `None` means all.
+
+    Rows in their share of the last cache stay there from panel to panel. All are in one block if
+    they take less than 1 / `FAR_SHARE` of it, if their number or that of the steps is symbolic, or
+    if the contraction has other loops.
+    """
+    rows, columns = contraction.extent(m).constant, contraction.extent(contraction.n).constant
+    steps = blockable_steps(contraction)
+    if steps is None or rows is None or columns is None:
+        return None
+    if len(contraction.loops) != 3 or columns <= tile.vectors * lanes:
+        return None
+    if not _are_far(contraction, rows * steps, target):
+        return None
+    blocks = -(-rows * steps // _room(contraction, target))
+    return rows // tile.rows // blocks or None
+
+
+def _are_far(contraction: Contraction, elements: int, target: Target) -> bool:
+    """Whether so many elements of the rows are read from memory for each panel."""
+    return elements * contraction.element_bits // 8 * FAR_SHARE >= target.caches.l3
+
+
+def _room(contraction: Contraction, target: Target) -> int:
+    """The elements of a block of rows, or of results, that stay in the last cache."""
+    return max(target.caches.l3 // ROWS_SHARE // (contraction.element_bits // 8), 1)
 
 
 def _part(count: int, most: int) -> int | None:

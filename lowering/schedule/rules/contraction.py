@@ -23,27 +23,26 @@ last tile repeat an existing one.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from ....backend.target import Target
 from ....dialects import tir
 from ....dialects.int_expr import IntExpr
-from ...cost_model import CostModel
 from ..blocks import blocks_in, iterator_kinds, loops_around, loops_between
 from ..index_map import IndexMap
 from ..primitives.random_variables import BlockRV, LoopRV
 from ..primitives.schedule import Schedule
 from .cache_blocks import CacheBlocks, nest_blocks
-from .contraction_plan import Plan, choose_vector_width, is_near
+from .contraction_plan import Plan, choose_vector_width
+from .contraction_versions import rematch, versions_of
 from .inner_products import tile_inner_products
 from .loop_partition import peel_remainder, trim_remainder
 from .match_contraction import Contraction, column_dim, contraction_of
 from .panels import lay_out_panels
 from .plan_choices import decide_panel, decide_plan
-from .small_m import SmallM, small_m
 from .storage import compact_scratch
 from .swapped_operands import write_back_transposed
-from .write_back import consumer_of, copy_results, is_cheap, move_into, vectorize_copy, write_back
+from .write_back import consumer_of, is_cheap, move_into, vectorize_copy, write_back
 
 UNROLLED_STEPS = 128
 """The most vector multiplications in the unrolled innermost reduction loop."""
@@ -61,7 +60,7 @@ def tile_contractions(sch: Schedule, func: tir.PrimFuncOp, target: Target) -> No
             contraction = in_panels(sch, contraction, decide_panel(sch, contraction, chosen))
         plan = None if contraction is None else decide_plan(sch, contraction, chosen)
         if plan is not None:
-            for version in _versions(sch, plan, chosen):
+            for version in versions_of(sch, plan, chosen):
                 apply_plan(sch, version)
 
 
@@ -69,55 +68,7 @@ def in_panels(sch: Schedule, contraction: Contraction, width: int | None) -> Con
     """The contraction with its constant right operand in panels of a width, if it has one."""
     if width is None or not lay_out_panels(sch, contraction, contraction.rhs[0], width):
         return contraction
-    return _rematch(contraction.block, width)
-
-
-def _versions(sch: Schedule, plan: Plan, target: Target) -> list[Plan]:
-    """Plans for full tiles and for the remaining rows, if the number of rows is symbolic.
-
-    The remainder is peeled again while tiles of fewer rows take less time.
-    """
-    contraction, m = plan.contraction, plan.m
-    few = small_m(plan, target)
-    if few is not None:
-        return _versions_by_count(sch, plan, few)
-    if m is None or plan.packs or plan.blocks or contraction.extent(m).constant is not None:
-        return [plan]
-    is_slower = CostModel(target).is_sped_by_rows(plan.tile.rows, plan.tile.vectors)
-    if not is_slower or not is_near(contraction, target):
-        return [plan]
-    consumer = consumer_of(contraction) or copy_results(sch, contraction.block)
-    if not is_cheap(consumer):  # repeating it in each version costs compile time and run time
-        return [plan]
-    block, loop = sch.rv(contraction.block), sch.rv(_rematch(contraction.block).loops[m])
-    parts = sch.try_(sch.peel, block, loop, plan.tile.rows, sch.rv(consumer))
-    blocks = map(sch.block, parts or (block,))
-    plans = [decide_plan(sch, _rematch(b, contraction.panel), target) for b in blocks]
-    found = [p for p in plans if p is not None]
-    return [*found[:1], *(version for p in found[1:] for version in _versions(sch, p, target))]
-
-
-def _versions_by_count(sch: Schedule, plan: Plan, few: SmallM) -> list[Plan]:
-    """Plans for small and large m, unless the consumer is expensive to repeat."""
-    contraction, m = plan.contraction, plan.m
-    consumer = consumer_of(contraction) or copy_results(sch, contraction.block)
-    if m is None or not is_cheap(consumer):
-        return [plan]
-    block, loop = sch.rv(contraction.block), sch.rv(_rematch(contraction.block).loops[m])
-    parts = sch.try_(sch.specialize, block, loop, few.limit, sch.rv(consumer))
-    if parts is None:
-        return [plan]
-    blocks = map(sch.block, parts)
-    return [
-        replace(p, contraction=_rematch(b)) for p, b in zip((few.plan, plan), blocks, strict=True)
-    ]
-
-
-def _rematch(block: tir.BlockOp, panel: int | None = None) -> Contraction:
-    """Match a block again that is known to be a contraction; `panel` is its width of panels."""
-    contraction = contraction_of(block)
-    assert contraction is not None
-    return replace(contraction, panel=panel)
+    return rematch(contraction.block, width)
 
 
 def apply_plan(sch: Schedule, plan: Plan) -> None:
@@ -201,7 +152,9 @@ def tile_loops(sch: Schedule, plan: Plan) -> tuple[tir.ForOp, tir.ForOp]:
     )
     rows: list[LoopRV] = []
     if plan.m is not None:
-        rows = sch.split(sch.rv(contraction.loops[plan.m]), [None, plan.tile.rows])
+        sizes = [plan.row_tiles, plan.tile.rows] if plan.row_tiles else [plan.tile.rows]
+        rows = sch.split(sch.rv(contraction.loops[plan.m]), [None, *sizes])
+    row_blocks, rows = rows[:-2], rows[-2:]
     (panel,) = contraction.rhs[:1]
     spatial = [
         axis
@@ -214,7 +167,7 @@ def tile_loops(sch: Schedule, plan: Plan) -> tuple[tir.ForOp, tir.ForOp]:
     others = [sch.rv(contraction.loops[a]) for a in spatial if not contraction.uses(panel, a)]
     panels = [column, *repeating] if plan.outermost else [*repeating, column]
     reduce = [sch.rv(loop) for loop in contraction.k_loops.values()]
-    outer = [*first, *panels, *others, *rows[:1]]
+    outer = [*row_blocks, *first, *panels, *others, *rows[:1]]
     sch.reorder(*outer, *reduce, *rows[1:], vector, lane)
     for loop in (*rows[1:], vector):
         sch.unroll(loop)

@@ -13,7 +13,7 @@ from ....dialects.int_expr import ONE, Compound, IntExpr
 from ...cost_model import PAGE, UNKNOWN_EXTENT, Columns, CostModel, MatmulSize, Rows, TileCost
 from ...sizes import is_worth_keeping
 from ..blocks import uses_of
-from .cache_blocks import CacheBlocks, block_steps, cache_blocks, can_block
+from .cache_blocks import CacheBlocks, block_steps, cache_blocks, can_block, row_tiles_in_block
 from .inner_products import choose_inner_products
 from .match_contraction import (
     Contraction,
@@ -58,6 +58,8 @@ class Plan:
     packs_rest: bool = False
     """Whether the remainder of the columns is packed, while full tiles are read in place."""
     blocks: CacheBlocks | None = None
+    row_tiles: int | None = None
+    """Tiles of rows in a block, for which all panels are read in turn; `None` means all."""
     is_swapped: bool = False
     """Whether operands are swapped: m is vectorized, and results are transposed."""
     is_inner_product: bool = False
@@ -91,7 +93,16 @@ def plan_of(contraction: Contraction, target: Target) -> Plan | None:
     if plan is None:
         return None
     blocks = cache_blocks(contraction, plan.m, plan.tile, plan.lanes, target)
-    return replace(plan, blocks=blocks)
+    plan = replace(plan, blocks=blocks)
+    return replace(plan, row_tiles=row_tiles_of(plan, target))
+
+
+def row_tiles_of(plan: Plan, target: Target) -> int | None:
+    """The tiles of rows in a block of a plan; `None` means all."""
+    reads_panels = not (plan.packs or plan.packs_rest or plan.is_swapped or plan.is_inner_product)
+    if plan.m is None or plan.blocks is not None or not reads_panels:
+        return None
+    return row_tiles_in_block(plan.contraction, plan.m, plan.tile, plan.lanes, target)
 
 
 class Candidate(NamedTuple):

@@ -20,6 +20,7 @@ from .contraction_plan import (
     plan_in_place,
     plan_of,
     row_bytes,
+    row_tiles_of,
     tile_cost,
 )
 from .inner_products import inner_product_cost, inner_product_tiles
@@ -45,7 +46,8 @@ def decide_plan(sch: Schedule, contraction: Contraction, target: Target) -> Plan
     plan = found[kind].plan
     if plan is None:
         return None
-    return _decide_blocks(sch, name, _decide_tile(sch, name, plan, target), target)
+    plan = _decide_tile(sch, name, plan, target)
+    return _decide_rows(sch, name, _decide_blocks(sch, name, plan, target), target)
 
 
 def decide_panel(sch: Schedule, contraction: Contraction, target: Target) -> int | None:
@@ -124,6 +126,15 @@ def _decide_blocks(sch: Schedule, name: str, plan: Plan, target: Target) -> Plan
         return plan
     steps, row_tiles, column_tiles = chosen
     return replace(plan, blocks=CacheBlocks(steps, row_tiles or None, column_tiles or None))
+
+
+def _decide_rows(sch: Schedule, name: str, plan: Plan, target: Target) -> Plan:
+    """The plan with blocks of rows, if there is a choice."""
+    default = row_tiles_of(plan, target)
+    if default is None:
+        return plan
+    tiles = sch.decide(f"{name}.row_tiles", default, lambda: [*_parts(default), default])
+    return replace(plan, row_tiles=tiles or None)
 
 
 def _sizes(blocks: CacheBlocks | None) -> tuple[int, ...]:

@@ -19,6 +19,11 @@ SIZES = ((0, 5, 3), (1, 1, 1), (7, 16, 5), (13, 17, 8), (30, 32, 1), (33, 40, 0)
 LARGE = ((61, 100, 60), (97, 260, 96), (200, 33, 40), (64, 129, 61))
 """Sizes beside which the caches of `SMALL` are small."""
 SMALL = "-cache-sizes=1024,8192,16384"
+RESULTS = {
+    "R.matmul(x, w)": lambda product, r, b: product,
+    "R.nn.relu(R.add(R.matmul(x, w), b))": lambda product, r, b: np.maximum(product + b, 0),
+    "R.subtract(r, R.matmul(x, w))": lambda product, r, b: r - product,
+}
 TARGETS = ("llvm", "llvm -mcpu=haswell", "llvm -mtriple=aarch64-linux-gnu -mcpu=cortex-a76")
 
 
@@ -95,6 +100,21 @@ def test_compiled_products_in_blocks(form, has_epilogue):
         got = ex(x, *([] if form == "constant" else given)).numpy()
         expected = np.maximum(x @ w + b, 0) if has_epilogue else x @ w
         np.testing.assert_array_equal(got, expected)
+
+
+@pytest.mark.parametrize("result", RESULTS)
+def test_rows_in_blocks(result):
+    for rows, columns in ((125, 100), (240, 100), (250, 64), (517, 37)):
+        text = f"""
+@R.function
+def main(x: R.Tensor(({rows}, 16), "float32"), r: R.Tensor(({rows}, {columns}), "float32"),
+         w: R.Tensor((16, {columns}), "float32"), b: R.Tensor(({columns},), "float32")):
+    return {result}
+"""
+        x, w, b = operands(rows, columns, 16)
+        r = whole_numbers((rows, columns), 3)
+        main = relax.build(from_source(text), f"llvm {SMALL}", params={"w": w, "b": b})["main"]
+        np.testing.assert_array_equal(main(x, r).numpy(), RESULTS[result](x @ w, r, b))
 
 
 def test_steps_are_not_worked_on_one_by_one():
