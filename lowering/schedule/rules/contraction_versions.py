@@ -1,4 +1,4 @@
-"""Versions of contractions: for whole tiles, for whole blocks of rows, for the rest, for few rows.
+"""Versions of contractions: for whole tiles, for whole blocks of rows, for the rest, for small m.
 
 Each version has a plan of its own. The consumer of the results is in each of them.
 """

@@ -23,6 +23,7 @@ from ....dialects.relax.operators.windows import MOST_TAPS, WIDEST_STEP
 from ...analysis.reductions import Accumulation
 from ...analysis.strides import Strides
 from ..blocks import ScheduleError, plain_loops
+from ..conditions import choices_of
 from ..inline import EXPRESSIONS
 from ..reducer import reducer_of
 from .match_contraction import Contraction, has_no_results, is_apart
@@ -119,8 +120,10 @@ def windows_of(block: tir.BlockOp) -> SlidingWindows | None:
         if column != lanes and _is_fixed(contraction, column, tap)
         if size_of(contraction, tap) <= MOST_TAPS and _is_of_windows(contraction)
     ]
+    # windows that are apart share weights, or in planes vectors under the masks of padding
+    is_padded = bool(choices_of(block))
     return next((w for w in reversed(found) if _overlaps(w)), None) or next(
-        (w for w in reversed(found) if w.contraction.lhs), None
+        (w for w in reversed(found) if w.contraction.lhs or (w.in_planes and is_padded)), None
     )
 
 

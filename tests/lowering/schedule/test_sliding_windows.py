@@ -115,9 +115,19 @@ def test_planes(dims, kernel, stride, padding, dilation, dtype, target):
     compare(relax.build(module, target)["main"](x, w).numpy(), wanted, dtype)
 
 
-@pytest.mark.parametrize(("dtype", "is_tiled"), [("float32", True), ("int8", False)])
-def test_pools_of_planes_are_tiled_where_masks_stand_for_padding(dtype, is_tiled):
-    options = arguments(options_of(1, (1, 1, 1, 1), 1) | {"pool_size": [3, 3]})
+@pytest.mark.parametrize(
+    ("dtype", "size", "stride", "padding", "is_tiled"),
+    [
+        ("float32", 3, 1, 1, True),
+        ("int8", 3, 1, 1, False),
+        ("float32", 2, 2, 1, True),
+        ("float32", 2, 2, 0, False),
+    ],
+)
+def test_pools_of_planes_are_tiled_where_masks_stand_for_padding(
+    dtype, size, stride, padding, is_tiled
+):
+    options = arguments(options_of(stride, (padding,) * 4, 1) | {"pool_size": [size, size]})
     module = from_source(f"""
 @R.function
 def main(x: R.Tensor((2, 3, 23, 37), "{dtype}")):
@@ -130,8 +140,9 @@ def main(x: R.Tensor((2, 3, 23, 37), "{dtype}")):
 
 @pytest.mark.parametrize("operator", [MaxPool2dOp, AvgPool2dOp])
 @pytest.mark.parametrize("stride", [1, 2])
-def test_pools_of_planes(operator, stride):
-    options = options_of(stride, (1, 1, 1, 1), 1) | {"pool_size": [3, 3]}
+@pytest.mark.parametrize("size", [2, 3])
+def test_pools_of_planes(operator, stride, size):
+    options = options_of(stride, (1, 1, 1, 1), 1) | {"pool_size": [size, size]}
     name = operator.name.removeprefix("relax.")
     module = from_source(f"""
 @R.function
