@@ -22,7 +22,6 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from ...dialects import loops
-from ...dialects.int_expr import IntExpr
 from ..scope import Scope
 from .masked_values import replace_load, zero
 from .places import Access, Place, are_disjoint, place_of
@@ -52,7 +51,7 @@ def mem2reg(func: loops.FuncOp) -> None:
         }
 
     All accesses must be at constant indices, outside parallel loops, and stores outside conditions;
-    if a store has a mask, all accesses have that mask.
+    if a store to a place has a mask, all accesses to it have that mask.
     A block must not read elements of an earlier execution: its first access to each element is a
     store.
     """
@@ -71,23 +70,27 @@ def mem2reg(func: loops.FuncOp) -> None:
 def _candidate(op: loops.AllocaOp, scope: Scope) -> _Candidate | None:
     accesses: dict[Place, list[Access]] = {}
     root: Block | None = None
-    masks, is_masked = set[SSAValue | IntExpr | None](), False
     for use in op.result.uses:
         user = use.operation
         if not isinstance(user, loops.LoadOp | loops.StoreOp):
             return None
-        place = place_of(user, scope)
-        masks.add(place.mask)
-        is_masked |= isinstance(user, loops.StoreOp) and user.mask is not None
-        place = _whole(place)
+        place = _whole(place_of(user, scope))
         if place.buffer != op.result or any(not i.is_constant for i in place.indices):
             return None
         accesses.setdefault(place, []).append(user)
         root = user.parent if root is None else _common_block(root, user)
-    if root is None or not are_disjoint(accesses) or (is_masked and len(masks) > 1):
+    if root is None or not are_disjoint(accesses):
+        return None
+    if any(_leaves_lanes(group, scope) for group in accesses.values()):
         return None
     users = [u for group in accesses.values() for u in group]
     return _Candidate(op, accesses, root) if all(_is_in_loops(u, root) for u in users) else None
+
+
+def _leaves_lanes(accesses: Sequence[Access], scope: Scope) -> bool:
+    """Whether a store to a place may leave lanes as they are that others access."""
+    is_masked = any(isinstance(op, loops.StoreOp) and op.mask is not None for op in accesses)
+    return is_masked and len({place_of(op, scope).mask for op in accesses}) > 1
 
 
 def _whole(place: Place) -> Place:

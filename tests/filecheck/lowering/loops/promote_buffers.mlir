@@ -372,6 +372,27 @@ loops.func @masked_scratch(%X: !tir.buffer<[8, 12], f32>, %Y: !tir.buffer<[12], 
 
 // -----
 
+// The last vector of a row is under a mask, the others are whole.
+
+// CHECK-LABEL: loops.func @masked_tail(
+// CHECK-NOT:     loops.alloca
+// CHECK:         loops.store %x, %Y[0] : {{.*}}, vector<8xf32>
+// CHECK-NEXT:    loops.store %y, %Y[8] mask %on : {{.*}}, vector<8xf32>
+loops.func @masked_tail(%X: !tir.buffer<[12], f32>, %Y: !tir.buffer<[12], f32>) noalias {
+  %t = loops.alloca : !tir.buffer<[12], f32>
+  %on = loops.mask 4 : vector<8xi1>
+  %x = loops.load %X[0] : !tir.buffer<[12], f32> -> vector<8xf32>
+  loops.store %x, %t[0] : !tir.buffer<[12], f32>, vector<8xf32>
+  %y = loops.load %X[8] mask %on : !tir.buffer<[12], f32> -> vector<8xf32>
+  loops.store %y, %t[8] mask %on : !tir.buffer<[12], f32>, vector<8xf32>
+  %a = loops.load %t[0] : !tir.buffer<[12], f32> -> vector<8xf32>
+  loops.store %a, %Y[0] : !tir.buffer<[12], f32>, vector<8xf32>
+  %b = loops.load %t[8] mask %on : !tir.buffer<[12], f32> -> vector<8xf32>
+  loops.store %b, %Y[8] mask %on : !tir.buffer<[12], f32>, vector<8xf32>
+}
+
+// -----
+
 // Lanes that another store leaves are read: memory.
 
 // CHECK-LABEL: loops.func @unequal_masks(
