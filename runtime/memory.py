@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable
 from functools import cache
 from typing import Any
+from weakref import finalize
 
 import numpy as np
 import numpy.typing as npt
@@ -42,7 +43,7 @@ class Storage:
             start = ctypes.addressof(small)
         elif pooled and nbytes >= HUGE_PAGE:
             self._block = block = BLOCKS.take(nbytes)
-            start = block.address
+            start = buffer_address(block)
         else:
             self._block = large = _large_block(nbytes)
             start = buffer_address(large)
@@ -100,20 +101,27 @@ class BlockPool:
         self._free: dict[int, list[npt.NDArray[np.uint8]]] = {}
         self._limit = limit
 
-    def take(self, nbytes: int) -> PooledBlock:
-        """A block of at least `nbytes`, which returns to the pool with the object."""
+    def take(self, nbytes: int) -> npt.NDArray[np.uint8]:
+        """A block of at least `nbytes`, which returns to the pool when nothing refers to it."""
         size = -(-nbytes // HUGE_PAGE) * HUGE_PAGE
         try:
-            return PooledBlock(self._free[size].pop(), self)
+            data = self._free[size].pop()
         except (KeyError, IndexError):
-            pass
+            data = self._new(size)
+        # Not by `__del__` of an object: in a cycle, the garbage collector calls it before that of
+        # others, which may still use the object, or keep it. It does not know arrays.
+        block = data.view()
+        finalize(block, self.give, data).atexit = False
+        return block
+
+    def _new(self, size: int) -> npt.NDArray[np.uint8]:
         try:
             data = _large_block(size)
         except MemoryError:
             self._free.clear()
             data = _large_block(size)
         use_huge_pages(buffer_address(data), size)
-        return PooledBlock(data, self)
+        return data
 
     def give(self, data: npt.NDArray[np.uint8]) -> None:
         """Keep a block; frees all others if it is too large beside them."""
@@ -127,19 +135,6 @@ class BlockPool:
     def nbytes(self) -> int:
         """How many bytes wait for a use."""
         return sum(size * len(blocks) for size, blocks in self._free.copy().items())
-
-
-class PooledBlock:
-    """Memory that returns to its pool when nothing refers to this object."""
-
-    __slots__ = ("_data", "_pool", "address")
-
-    def __init__(self, data: npt.NDArray[np.uint8], pool: BlockPool) -> None:
-        self._data, self._pool = data, pool
-        self.address = buffer_address(data)
-
-    def __del__(self) -> None:
-        self._pool.give(self._data)
 
 
 BLOCKS = BlockPool(limit=1 << 28)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 
 import numpy as np
@@ -17,6 +18,7 @@ from xrelax.runtime.memory import (
     ArenaPool,
     BlockPool,
     Storage,
+    buffer_address,
     use_huge_pages,
 )
 from xrelax.runtime.tensor import Tensor, empty
@@ -77,14 +79,15 @@ def test_memory_of_files_stays_as_it_is(tmp_path):
 def test_a_pooled_block_comes_again_when_nothing_refers_to_it():
     pool = BlockPool(8 * HUGE_PAGE)
     first, second = pool.take(HUGE_PAGE + 1), pool.take(HUGE_PAGE + 1)
-    addresses = {first.address, second.address}
+    addresses = {buffer_address(first), buffer_address(second)}
     assert len(addresses) == 2 and pool.nbytes == 0
     del first
     assert pool.nbytes == 2 * HUGE_PAGE
     again = pool.take(2 * HUGE_PAGE)
     del second
-    assert {again.address, pool.take(2 * HUGE_PAGE).address} == addresses
-    assert pool.take(HUGE_PAGE).address not in addresses
+    others = pool.take(2 * HUGE_PAGE), pool.take(HUGE_PAGE)
+    assert {buffer_address(again), buffer_address(others[0])} == addresses
+    assert buffer_address(others[1]) not in addresses
 
 
 def test_a_block_pool_holds_no_more_than_its_limit():
@@ -129,6 +132,27 @@ def test_large_results_use_the_memory_of_former_ones_that_nothing_refers_to():
     third = main(3 * x, zeros)
     assert third.address == address
     assert (second.numpy() == 4).all() and (third.numpy() == 9).all()
+
+
+def test_finalizers_of_garbage_in_cycles_use_and_keep_results():
+    main = fresh(build(), "main")
+    x = np.ones((HUGE_PAGE // 16, 4), "float32")
+    kept, found = [], []
+
+    class Cycle:
+        def __init__(self, result):
+            self.result, self.itself = result, self
+
+        def __del__(self):
+            found.append(main(self.result, x).numpy())
+            kept.append(self.result)
+
+    Cycle(main(x, x))
+    gc.collect()
+    later = main(3 * x, x)
+    assert (found[0] == 5).all() and (kept[0].numpy() == 2).all() and (later.numpy() == 10).all()
+    kept.clear()
+    assert main(x, x).address != later.address
 
 
 def test_threads_share_one_pool():
