@@ -249,8 +249,8 @@ def _written(
     statements: Sequence[Operation],
     values: Values,
 ) -> tir.BufferRegion:
-    """The region of a buffer that a block writes in statements; predicates that end axes count."""
-    _, written = infer_regions(parent, values, statements, by_predicates=_is_cut(block))
+    """The region of a buffer that a block writes in statements, as far as predicates let it run."""
+    _, written = infer_regions(parent, values, statements, by_predicates=True)
     return region_of(buffer, written, block)
 
 

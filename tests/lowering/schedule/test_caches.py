@@ -70,6 +70,16 @@ def test_cache_write(func):
     np.testing.assert_array_equal(run(func), before)
 
 
+def test_cache_write_copies_no_more_than_a_block_writes():
+    func = function(ROWS.replace("Y: T.Buffer((6,)", "Y: T.Buffer((8,)"))
+    split(loops_around(named(func, "Y"))[0], [None, 4])
+    copy = cache_write(named(func, "Y"), 0, "local")
+    assert [loop.extent.data.constant for loop in loops_around(copy)] == [6]
+    y = np.full(8, 7, np.float32)
+    found = evaluate(ModuleOp([func]), "f", [np.ones((6, 8), np.float32), y])[1]
+    np.testing.assert_array_equal(found, [8] * 6 + [7] * 2)
+
+
 def test_cache_read_of_a_parameter_and_of_a_scratch_buffer():
     for index in (0, 1):
         func = function(TWICE)
