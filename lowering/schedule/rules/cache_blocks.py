@@ -140,8 +140,8 @@ def row_tiles_in_block(
     """Tiles of rows for which all panels are read in turn; `None` means all.
 
     Rows in their share of the last cache stay there from panel to panel. All are in one block if
-    they take less than 1 / `FAR_SHARE` of it, if their number or that of the steps is symbolic, or
-    if the contraction has other loops.
+    they take less than 1 / `FAR_SHARE` of it, if there is one panel only, if a size is symbolic, if
+    the contraction has other loops, or if a tile's rows take more than their share.
     """
     rows, columns = contraction.extent(m).constant, contraction.extent(contraction.n).constant
     steps = blockable_steps(contraction)
