@@ -18,7 +18,7 @@ from typing import Any
 
 from .call_words import STATUS_EXCEPTION
 from .layout import Layout
-from .memory import ArenaPool, Storage
+from .memory import ArenaPool, Storage, owner_of
 from .packed_values import Packing, number_count, store_results, tensor_of, values_of
 from .registry import get_global_func
 from .signature import PackedSite
@@ -103,18 +103,15 @@ address.
 class NestedMemory:
     """Memory of a nested call; it returns to its pool with the last tensor on it."""
 
-    __slots__ = ("_pool", "storage")
+    __slots__ = ("_owner", "storage")
 
     def __init__(self, pool: ArenaPool, nbytes: int) -> None:
-        self._pool = pool
         self.storage = pool.take(nbytes)
+        self._owner = owner_of(pool.give, self.storage)
 
     def __contains__(self, address: int) -> bool:
         start = self.storage.address
         return start <= address < start + self.storage.nbytes
-
-    def __del__(self) -> None:
-        self._pool.give(self.storage)
 
 
 class ReadOnlyMemory:
@@ -139,7 +136,7 @@ class Lease:
     has ended *and* the last such tensor is freed, so that a callback may keep tensors.
     """
 
-    __slots__ = ("_arena", "_constants", "_kept", "_nested", "_pool", "_read_only")
+    __slots__ = ("_constants", "_kept", "_nested", "_pool", "_read_only")
 
     def __init__(
         self,
@@ -149,10 +146,9 @@ class Lease:
         results: Sequence[Tensor],
         constants: ReadOnlyMemory,
     ) -> None:
-        self._arena = arena
         self._constants = constants
         self._pool = pool
-        self._kept = (args, results)
+        self._kept = (args, results, None if arena is None else owner_of(pool.give, arena))
         self._nested: dict[int, NestedMemory] = {}
         self._read_only = ReadOnlyMemory(a for a in args if not a.layout.writable)
 
@@ -171,10 +167,6 @@ class Lease:
     def give(self, address: int) -> None:
         """Release the memory of a nested call."""
         del self._nested[address]
-
-    def __del__(self) -> None:
-        if self._arena is not None:
-            self._pool.give(self._arena)
 
 
 class CallState:

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, Protocol
 from .device import CPU_TYPE
 from .dlpack_deleter import native_deleter
 from .dtype import DTYPES, dtype_info, dtype_of_dlpack
+from .memory import owner_of
 
 VERSION = (1, 0)
 """The DLPack version of exported versioned capsules."""
@@ -171,20 +172,6 @@ def _packed(shape: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(strides)
 
 
-class _Imported:
-    """Owner of consumed memory: calls the producer's deleter when the last reference is gone."""
-
-    __slots__ = ("_address", "_deleter")
-
-    def __init__(self, address: int, deleter: int | None) -> None:
-        self._address = address
-        self._deleter = _Deleter(deleter) if deleter else None
-
-    def __del__(self) -> None:
-        if self._deleter is not None:
-            self._deleter(self._address)
-
-
 def consume(producer: SupportsDLPack) -> SharedMemory:
     """The memory of another library's tensor; raises BufferError or TypeError if it is not shared.
 
@@ -214,7 +201,9 @@ def consume_capsule(capsule: object) -> SharedMemory:
     else:
         raise BufferError("expected an unused DLPack capsule")
     # From here on the owner frees the memory, also if the checks below raise.
-    owner = _Imported(ctypes.addressof(managed), managed.deleter)
+    owner = None
+    if managed.deleter:
+        owner = owner_of(_Deleter(managed.deleter), ctypes.addressof(managed))
     read_only = False
     if isinstance(managed, _ManagedVersioned):
         if managed.version.major != VERSION[0]:

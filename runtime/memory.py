@@ -52,6 +52,19 @@ class Storage:
         self.nbytes = nbytes
 
 
+def owner_of(
+    release: Callable[..., object], *args: object, array: npt.NDArray[np.uint8] | None = None
+) -> npt.NDArray[np.uint8]:
+    """An array, empty unless given, that calls `release` when nothing refers to it any more.
+
+    No `__del__` of an object can do that: in a cycle, the garbage collector calls it before that of
+    others, which may still use the object, or keep it. It does not know arrays.
+    """
+    owner = np.empty(0, _UINT8) if array is None else array
+    finalize(owner, release, *args).atexit = False
+    return owner
+
+
 def buffer_address(array: npt.NDArray[Any]) -> int:
     """The data address of an array; TypeError or ValueError unless writable, packed, not empty.
 
@@ -108,11 +121,7 @@ class BlockPool:
             data = self._free[size].pop()
         except (KeyError, IndexError):
             data = self._new(size)
-        # Not by `__del__` of an object: in a cycle, the garbage collector calls it before that of
-        # others, which may still use the object, or keep it. It does not know arrays.
-        block = data.view()
-        finalize(block, self.give, data).atexit = False
-        return block
+        return owner_of(self.give, data, array=data.view())
 
     def _new(self, size: int) -> npt.NDArray[np.uint8]:
         try:

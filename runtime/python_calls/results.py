@@ -17,8 +17,8 @@ from .arguments import CPU, tensor_address, torch_address
 from .code import I32, I64, PTR, Block, PythonCode, Value, start
 
 _LARGE_IN_TORCH = 8 * HUGE_PAGE
-"""Bytes of a result from which memory of torch costs more than a tensor that is not torch's: malloc
-gives it back to the system when it is freed."""
+"""Bytes from which results for torch have memory of the pool too: malloc, which torch uses, gives
+such memory back to the system when it is freed."""
 
 _RESULT, _TAKE_ARENA = "@xrelax.result", "@xrelax.take_arena"
 

@@ -198,6 +198,27 @@ def test_a_shared_view_keeps_the_arena_out_of_the_pool(run, share):
     assert addresses[2] in addresses[:2]
 
 
+def test_a_view_that_a_finalizer_in_a_cycle_keeps_stays_valid(run):
+    kept = []
+
+    class Cycle:
+        def __init__(self, view):
+            self.view, self.itself = view, self
+
+        def __del__(self):
+            kept.append(self.view)
+
+    @register_func("test.f", override=True)
+    def keep(x, out):
+        out.copyfrom(x)
+        Cycle(out)
+
+    for i in range(3):
+        run(X + 10 * i)
+        gc.collect()
+    assert [view.numpy().tolist() for view in kept] == [(X + 10 * i).tolist() for i in range(3)]
+
+
 def test_an_arena_without_leaked_views_is_used_again(run):
     addresses = []
     register_func("test.f", lambda x, out: addresses.append(out.address), override=True)

@@ -215,6 +215,23 @@ def test_memory_is_freed_with_the_last_holder(versioned):
     assert live_exports() == before and storage() is None
 
 
+def test_memory_that_a_finalizer_in_a_cycle_keeps_is_not_freed():
+    kept, before = [], live_exports()
+
+    class Cycle:
+        def __init__(self):
+            self.tensor, self.itself = from_dlpack(array([1.0, 2.0]).__dlpack__()), self
+
+        def __del__(self):
+            kept.append(self.tensor)
+
+    Cycle()
+    gc.collect()
+    assert live_exports() == before + 1 and kept.pop().numpy().tolist() == [1, 2]
+    gc.collect()
+    assert live_exports() == before
+
+
 def test_a_capsule_that_nobody_takes_frees_its_memory():
     x = array([1.0])
     storage, before = weakref.ref(x.owner), live_exports()
