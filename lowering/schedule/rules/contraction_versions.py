@@ -37,7 +37,7 @@ def versions_of(sch: Schedule, plan: Plan, target: Target) -> list[Plan]:
     is_slower = CostModel(target).is_sped_by_rows(plan.tile.rows, plan.tile.vectors)
     if not is_slower or not is_near(contraction, target):
         return [plan]
-    consumer = consumer_of(contraction) or copy_results(sch, contraction.block)
+    consumer = _consumer(sch, contraction)
     if not is_cheap(consumer):  # repeating it in each version costs compile time and run time
         return [plan]
     blocks = _peeled(sch, contraction, m, plan.tile.rows, consumer) or [contraction.block]
@@ -53,14 +53,19 @@ def _versions_in_blocks(
     contraction, size = plan.contraction, row_tiles * plan.tile.rows
     if contraction.extent(m) % size == ZERO:
         return [plan]
-    consumer = consumer_of(contraction) or copy_results(sch, contraction.block)
-    parts = _peeled(sch, contraction, m, size, consumer)
+    # each part has a consumer, also an expensive one: the parts are few, and large
+    parts = _peeled(sch, contraction, m, size, _consumer(sch, contraction))
     if parts is None:
         plan = replace(plan, row_tiles=None)
         return [replace(plan, contraction=rematch(contraction.block, contraction.panel))]
     whole, rest = (rematch(block, contraction.panel) for block in parts)
     other = decide_plan(sch, rest, target)
     return [replace(plan, contraction=whole), *([] if other is None else [other])]
+
+
+def _consumer(sch: Schedule, contraction: Contraction) -> tir.BlockOp:
+    """The block that uses the results, or one that copies them."""
+    return consumer_of(contraction) or copy_results(sch, contraction.block)
 
 
 def _peeled(
@@ -75,7 +80,7 @@ def _peeled(
 def _versions_by_count(sch: Schedule, plan: Plan, few: SmallM) -> list[Plan]:
     """Plans for small and large m, unless the consumer is expensive to repeat."""
     contraction, m = plan.contraction, plan.m
-    consumer = consumer_of(contraction) or copy_results(sch, contraction.block)
+    consumer = _consumer(sch, contraction)
     if m is None or not is_cheap(consumer):
         return [plan]
     block, loop = sch.rv(contraction.block), sch.rv(rematch(contraction.block).loops[m])
