@@ -177,6 +177,8 @@ class Expressions:
 
     def _by_name(self, op: Operation, unsigned: bool) -> Text:
         name = op.name
+        if isinstance(op, arith.IndexCastOp) and isinstance(op.result.type, IndexType):
+            return self.value(op.input, False)  # an index is an int64
         if name in table.CASTS:
             inner = self.value(source_of(op), input_sign(op)).text
             return Text(call_text("T.Cast", quote(dtype_of(op.results[0].type, unsigned)), inner))

@@ -49,14 +49,26 @@ def truncated(x, y):
     return torch.div(x, y, rounding_mode=None if x.is_floating_point() else "trunc")
 
 
+def wrapped(divide, by_minus_one):
+    """A division that wraps at the least integer divided by -1, where torch's traps."""
+
+    def function(x, y):
+        if x.is_floating_point() or not x.is_signed():
+            return divide(x, y)
+        others = torch.where(y == -1, 1, y)
+        return torch.where(y == -1, by_minus_one(x), divide(x, others))
+
+    return function
+
+
 CASES = (
     Case("relax.add", pair, lambda x, y: x + y, ALL),
     Case("relax.subtract", pair, lambda x, y: x - y, NUMBERS),
     Case("relax.multiply", pair, lambda x, y: x * y, ALL),
-    Case("relax.divide", dividend, truncated, NUMBERS),
-    Case("relax.floor_divide", dividend, lambda x, y: torch.floor_divide(x, y), NUMBERS),
-    Case("relax.mod", dividend, lambda x, y: torch.fmod(x, y), NUMBERS),
-    Case("relax.floor_mod", dividend, lambda x, y: torch.remainder(x, y), NUMBERS),
+    Case("relax.divide", dividend, wrapped(truncated, torch.neg), NUMBERS),
+    Case("relax.floor_divide", dividend, wrapped(torch.floor_divide, torch.neg), NUMBERS),
+    Case("relax.mod", dividend, wrapped(torch.fmod, torch.zeros_like), NUMBERS),
+    Case("relax.floor_mod", dividend, wrapped(torch.remainder, torch.zeros_like), NUMBERS),
     Case("relax.atan2", pair, lambda x, y: torch.atan2(x, y), FLOATS),
     Case("relax.log_add_exp", pair, lambda x, y: torch.logaddexp(x, y), FLOATS),
     Case("relax.power", base_and_exponent, lambda x, y: torch.pow(x, y), NUMBERS),

@@ -2,7 +2,17 @@
 
 import pytest
 from programs import program, row_sum
-from schedule_check import body_text, check_refused, check_schedule, check_text
+from schedule_check import (
+    assert_equal,
+    body_text,
+    check_refused,
+    check_schedule,
+    check_text,
+    run_reference,
+)
+
+from xrelax.script import from_source
+from xrelax.tir import Schedule
 
 SHIFTED = """
     for i, j in T.grid(4, 6):
@@ -57,6 +67,24 @@ def test_computations_that_are_repeated():
     computed, block = body_text(sch).split("for i, j in")
     assert computed.count("T.floor") == 1 and computed.count("with T.block") == 2
     assert block.count("index_var[vj]") == 2 and block.count("index_var_1[vj]") == 2
+
+
+COMPARED = """
+    for i, j in T.grid(4, 6):
+        with T.block("Y"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            Y[vi, vj] = T.if_then_else(vi + vj < 6, X[vi + vj], T.float32(0))
+"""
+
+
+def test_an_index_that_is_compared_is_an_int64_of_the_script():
+    sch = Schedule(from_source(program(COMPARED, {"X": "(6,)", "Y": "(4, 6)"})))
+    before = sch.mod
+    sch.cache_index("Y", "global", 2)
+    assert 'T.Cast("int64", index_var[vi, vj]) < 6' in body_text(sch)
+    read = from_source(sch.mod.script())
+    assert_equal(run_reference(read, {}), run_reference(sch.mod, {}), {}, "read, evaluated")
+    assert_equal(run_reference(read, {}), run_reference(before, {}), {}, "scheduled, evaluated")
 
 
 def test_computations_that_are_rare_stay():
