@@ -133,12 +133,10 @@ class BlockPool:
         return data
 
     def give(self, data: npt.NDArray[np.uint8]) -> None:
-        """Keep a block; frees all others if it is too large beside them."""
-        size = data.nbytes - ALIGNMENT
-        if self.nbytes + size > self._limit:
+        """Keep a block; frees all if they are more than the limit, also if threads give at once."""
+        self._free.setdefault(data.nbytes - ALIGNMENT, []).append(data)
+        if self.nbytes > self._limit:
             self._free.clear()
-        if size <= self._limit:
-            self._free.setdefault(size, []).append(data)
 
     @property
     def nbytes(self) -> int:

@@ -71,6 +71,17 @@ def test_rules_without_answers_make_the_default_schedule():
     assert again.key == sample.key and sample.cost == 0
 
 
+def test_rules_follow_answers_for_blocks_of_rows():
+    target = Target("llvm -mtriple=x86_64-linux-gnu -mcpu=znver4 -cache-sizes=1024,8192,16384")
+    module, plan = matmul(600, 64, 8), {"C.plan": "in place"}
+    for answer, has_blocks in (({}, True), ({"C.row_tiles": 0}, False), ({"C.row_tiles": 2}, True)):
+        sample = PostOrderApply().sample(module, target, Decisions(plan | answer))
+        assert ("peel" in str(sample.trace)) == has_blocks
+        assert answer.items() <= sample.values.items() and "C.row_tiles" in sample.values
+        again = PostOrderApply().sample(module, target, Decisions(sample.values))
+        assert again.key == sample.key
+
+
 def test_rules_follow_answers():
     sample = PostOrderApply().sample(
         matmul(128, 128, 128), TARGET, Decisions({"C.plan": "packed", "C.tile": (4, 2)})

@@ -120,10 +120,8 @@ def windows_of(block: tir.BlockOp) -> SlidingWindows | None:
         if column != lanes and _is_fixed(contraction, column, tap)
         if size_of(contraction, tap) <= MOST_TAPS and _is_of_windows(contraction)
     ]
-    # windows that are apart share weights, or in planes vectors under the masks of padding
-    is_padded = bool(choices_of(block))
     return next((w for w in reversed(found) if _overlaps(w)), None) or next(
-        (w for w in reversed(found) if w.contraction.lhs or (w.in_planes and is_padded)), None
+        (w for w in reversed(found) if _gains_apart(w)), None
     )
 
 
@@ -167,6 +165,15 @@ def _is_of_windows(contraction: Contraction) -> bool:
     spatial = [axis for axis, kind in enumerate(kinds) if kind == "spatial"]
     moved = (any(_share_dim(contraction, axis, k) for axis in spatial) for k in contraction.k)
     return not contraction.lhs or all(moved)
+
+
+def _gains_apart(windows: SlidingWindows) -> bool:
+    """Whether a tile of windows without common elements shares weights, or masks for padding.
+
+    In planes, the masks are of vectors; without a tile, each element tests its conditions.
+    """
+    in_lanes = windows.in_planes and bool(choices_of(windows.contraction.block))
+    return in_lanes or bool(windows.contraction.lhs)
 
 
 def _overlaps(windows: SlidingWindows) -> bool:

@@ -133,7 +133,7 @@ def _decide_rows(sch: Schedule, name: str, plan: Plan, target: Target) -> Plan:
     default = row_tiles_of(plan, target)
     if default is None:
         return plan
-    tiles = sch.decide(f"{name}.row_tiles", default, lambda: [*_parts(default), default])
+    tiles = sch.decide(f"{name}.row_tiles", default, lambda: _parts(default))
     return replace(plan, row_tiles=tiles or None)
 
 
